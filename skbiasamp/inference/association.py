@@ -6,9 +6,10 @@ a task (T→A). All variances, tests and verdicts are made of the influences of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -62,24 +63,6 @@ class Term:
         plain = bool(len(weight)) and bool((weight == weight[0]).all())
         row: Any = weight[0] if plain else weight[:, None]
         return np.asarray(1 / np.sqrt(1 - np.minimum(row * self.share, 0.5)))
-
-    def of_condition(self, position: int) -> Term:
-        """Return the term of one condition."""
-        at, given = [position], self.given.select(np.array([position]))
-        return replace(self, given=given, n=self.n[at], rate=self.rate[at])
-
-    def of_outcome(self, position: int) -> Term:
-        """Return the term of one outcome."""
-        at, outcome = [position], self.outcome.select(np.array([position]))
-        rate, overall = self.rate[:, at], self.overall[at]
-        return replace(self, outcome=outcome, rate=rate, overall=overall)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether all rows count the same, so that variances follow from counts."""
-        cells = self.cells
-        alone = cells.clusters is None and cells.poststrata is None and np.ndim(self.times) == 0
-        return alone and self.shares is None and np.ndim(self.leverage) == 1
 
     def is_same(self, other: Term) -> bool:
         """Return whether another term is of the same labels of the same rows."""
@@ -169,11 +152,6 @@ class Sample(NamedTuple):
     cells: Contingency
     terms: tuple[tuple[Any, Term], ...]
 
-    def project(self, weights: Array) -> tuple[Array, Array]:
-        """Return what each row, or cluster, adds to a weighted sum, and how often it is there."""
-        moved = sum(term.project(factor * weights) for factor, term in self.terms)
-        return unit_sums(self.cells, np.asarray(moved))
-
     def influence(self, condition: int, outcomes: Array) -> tuple[Array, Array]:
         """Return what each row, or cluster, adds to some pairs (pairs × units), and its number."""
         moved = 0.0
@@ -196,9 +174,16 @@ class Sample(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether variances follow from counts."""
-        given = self.terms[0][1].given
-        return all(term.is_plain and are_same(term.given, given) for _, term in self.terms)
+        """Whether all rows count the same, so that variances follow from counts."""
+        cells, given = self.cells, self.terms[0][1].given
+        alone = cells.clusters is None and cells.poststrata is None
+        return alone and all(
+            np.ndim(term.times) == 0
+            and term.shares is None
+            and term.leverage.ndim == 1
+            and are_same(term.given, given)
+            for _, term in self.terms
+        )
 
     @property
     def jackknife(self) -> float:
@@ -230,16 +215,19 @@ class Association:
         """Turn conditions × outcomes into groups × tasks, or back."""
         return values if self.by_group else np.swapaxes(values, -2, -1)
 
+    def _changed(self, change: Callable[[Any, Term], tuple[Any, Term]]) -> tuple[Sample, ...]:
+        """Return the samples with other factors and terms."""
+        return tuple(
+            Sample(cells, tuple(change(*part) for part in terms)) for cells, terms in self.samples
+        )
+
     def __sub__(self, other: Association) -> Association:
         return self + other * -1.0
 
     def __mul__(self, factor: Any) -> Association:
         """Return the product with a number, or with one for each pair (groups × tasks)."""
         turned = self.oriented(factor) if np.ndim(factor) else factor
-        samples = tuple(
-            Sample(cells, tuple((turned * own, term) for own, term in terms))
-            for cells, terms in self.samples
-        )
+        samples = self._changed(lambda own, term: (turned * own, term))
         return replace(self, value=factor * self.value, samples=samples)
 
     def __add__(self, other: Association) -> Association:
@@ -255,27 +243,20 @@ class Association:
 
     def of_task(self, position: int) -> Association:
         """Return the associations of one task."""
+        at = [position]
 
-        def own(factor: Any) -> Any:
-            if not np.ndim(factor):
-                return factor
-            return factor[:, [position]] if self.by_group else factor[[position]]
+        def own(factor: Any, term: Term) -> tuple[Any, Term]:
+            named = (term.outcome if self.by_group else term.given).select(np.array(at))
+            if self.by_group:
+                rate, overall = term.rate[:, at], term.overall[at]
+                term = replace(term, outcome=named, rate=rate, overall=overall)
+                return factor[:, at] if np.ndim(factor) else factor, term
+            term = replace(term, given=named, n=term.n[at], rate=term.rate[at])
+            return factor[at] if np.ndim(factor) else factor, term
 
-        samples = tuple(
-            Sample(
-                cells,
-                tuple(
-                    (
-                        own(factor),
-                        (term.of_outcome if self.by_group else term.of_condition)(position),
-                    )
-                    for factor, term in terms
-                ),
-            )
-            for cells, terms in self.samples
-        )
-        value, rate = self.value[:, [position]], self.rate[:, [position]]
-        n = self.n if self.by_group else self.n[:, [position]]
+        samples = self._changed(own)
+        value, rate = self.value[:, at], self.rate[:, at]
+        n = self.n if self.by_group else self.n[:, at]
         return replace(self, value=value, rate=rate, n=n, samples=samples)
 
     @property
@@ -288,10 +269,7 @@ class Association:
 
     def without_centre(self) -> Association:
         """Return the rates alone."""
-        samples = tuple(
-            Sample(cells, tuple((factor, replace(term, centre=False)) for factor, term in terms))
-            for cells, terms in self.samples
-        )
+        samples = self._changed(lambda factor, term: (factor, replace(term, centre=False)))
         return replace(self, value=self.rate, samples=samples)
 
     def around(self, rows: Any) -> Association:
@@ -302,19 +280,8 @@ class Association:
         value = self.rate - shares[..., None, :] @ known_or_zero(self.rate)
         if shares.ndim > 1:  # resamples have values alone
             return replace(self, value=value)
-        samples = tuple(
-            Sample(
-                cells,
-                tuple((by, replace(term, centre=False, shares=shares)) for by, term in terms),
-            )
-            for cells, terms in self.samples
-        )
+        samples = self._changed(lambda by, term: (by, replace(term, centre=False, shares=shares)))
         return replace(self, value=value, samples=samples) + centre_of(self.rate, rows)
-
-    def shares_rows(self, other: Association) -> bool:
-        """Whether some rows are those of another."""
-        own = {id(sample.cells.weight) for sample in self.samples}
-        return any(id(sample.cells.weight) in own for sample in other.samples)
 
     def as_known(self) -> Association:
         """Return the same numbers as if their rows were no sample, but all that there are."""
@@ -327,8 +294,11 @@ class Association:
 
         Beside it stands how often each unit is there, and the jackknife's factor.
         """
-        known = self.oriented(np.where(np.isnan(self.value), 0.0, weights))
-        return [(*sample.project(known), sample.jackknife) for sample in self.samples]
+        known, samples = self.oriented(np.where(np.isnan(self.value), 0.0, weights)), []
+        for sample in self.samples:
+            moved = sum(term.project(factor * known) for factor, term in sample.terms)
+            samples.append((*unit_sums(sample.cells, np.asarray(moved)), sample.jackknife))
+        return samples
 
     def cross(self, other: Association) -> Array:
         """Return the covariance of each pair's association with that of another."""
@@ -425,7 +395,7 @@ def centre_of(rates: Array, rows: Any) -> Association:
     groups = labels_of(rows, "group")
     times = np.maximum(groups.scores(np.ones(len(rows.groups))), 1)  # groups of a row
     of_row = Members(groups.scores(known_or_zero(rates).T) / times[:, None])
-    return replace(associate(rows, of_row, groups, by_group=True), value=np.zeros(rates.shape))
+    return replace(association_of(rows, of_row, groups, by_group=True), value=np.zeros(rates.shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -621,33 +591,34 @@ def associate(
     check_option("centre", centre, (True, False))
     if times is not None and numbers_of(times, "times").shape != (cells.n_cells,):
         raise InputError("{times} must be a number for each of the {n} cells.", n=cells.n_cells)
-    if not (isinstance(outcome, str) and isinstance(given, str) and times is None):
-        return _associated(cells, outcome, given, by_group, centre, times)
-    # Labels are counted once for all audits that are compared with them.
-    key = outcome, given, by_group, centre
-    if key not in cells._associations:
-        cells._associations[key] = _associated(cells, outcome, given, by_group, centre)
-    known: Association = cells._associations[key]
-    return known
+    return association_of(cells, outcome, given, by_group=by_group, centre=centre, times=times)
 
 
-def _associated(
+def association_of(
     cells: Any,
     outcome: SideName | Labels,
     given: SideName | Labels,
-    by_group: bool | None,
-    centre: bool,
+    *,
+    by_group: bool | None = None,
+    centre: bool = True,
     times: Array | None = None,
 ) -> Association:
+    """Return what `associate` does, of what is known to be valid."""
+    are_named = isinstance(outcome, str) and isinstance(given, str) and times is None
+    # Labels are counted once for all audits that are compared with them.
+    key = outcome, given, by_group, centre
+    if are_named and key in cells._associations:
+        known: Association = cells._associations[key]
+        return known
     if by_group is None:
         by_group = isinstance(given, str) and given.startswith("group")
     if cells.summed == "tasks":
         how: dict[str, Any] = {"by_group": by_group, "centre": centre}
         parts = (of_task(cells, task) for task in range(len(cells.tasks)))
-        return TaskByTask.of([associate(part, outcome, given, **how) for part in parts])
+        return TaskByTask.of([association_of(part, outcome, given, **how) for part in parts])
     outcomes = labels_of(cells, outcome) if isinstance(outcome, str) else outcome
     conditions = labels_of(cells, given) if isinstance(given, str) else given
-    if isinstance(outcome, str) and isinstance(given, str) and times is None:
+    if are_named:
         joint, n, whole = cells.joint(given, outcome), cells.count(given), cells.count(outcome)
     else:
         joint = pair_sums(conditions, outcomes, cells.weight)
@@ -670,10 +641,12 @@ def _associated(
     term = Term(cells, outcomes, conditions, n, rate, overall, centre, each)
     sample = Sample(cells, ((1.0, term),))
     is_predicted = isinstance(given, str) and given.endswith("_pred")
-    if by_group:
-        return Association(value, rate, size, (sample,), by_group, is_predicted)
-    value, rate, size = (np.swapaxes(numbers, -2, -1) for numbers in (value, rate, size))
-    return Association(value, rate, size, (sample,), by_group, is_predicted)
+    if not by_group:
+        value, rate, size = (np.swapaxes(numbers, -2, -1) for numbers in (value, rate, size))
+    made = Association(value, rate, size, (sample,), by_group, is_predicted)
+    if are_named:
+        cells._associations[key] = made
+    return made
 
 
 def known_or_zero(values: Array) -> Array:
@@ -704,16 +677,11 @@ def _products(first: Sample, second: Sample, shape: tuple[int, ...]) -> Array:
                     twice = 2 if same and i < j else 1
                     products += twice * factor * other * term.cross(second_term)
         return products
-    for condition, outcomes in _blocks(first, shape):
+    # So few outcomes at once that their influences fit into memory.
+    size = max(1, _BLOCK // max(1, first.cells.n_cells))
+    for condition, low in product(range(shape[0]), range(0, shape[1], size)):
+        outcomes = np.arange(low, min(low + size, shape[1]))
         moved, times = first.influence(condition, outcomes)
         beside = moved if same else second.influence(condition, outcomes)[0]
         products[condition, outcomes] = (moved * beside) @ times
     return products
-
-
-def _blocks(sample: Sample, shape: tuple[int, ...]) -> Iterator[tuple[int, Array]]:
-    """Yield a condition and some outcomes, so few that their influences fit into memory."""
-    size = max(1, _BLOCK // max(1, sample.cells.n_cells))
-    for condition in range(shape[0]):
-        for low in range(0, shape[1], size):
-            yield condition, np.arange(low, min(low + size, shape[1]))

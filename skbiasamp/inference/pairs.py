@@ -11,12 +11,13 @@ import numpy as np
 from scipy import special
 
 from skbiasamp._input.checks import Array, Names
-from skbiasamp._utils.formatting import NOT_MEASURED
+from skbiasamp._utils import formatting as words
 from skbiasamp.inference.association import Association, known_or_zero
 from skbiasamp.inference.influence import interval
-from skbiasamp.inference.value import Direction, Estimate, Signs, estimate, margin
+from skbiasamp.inference.value import Estimate, Signs, are_joint, estimate, margin
 
 FEW = 10  # rows of a pair that is reliable
+CLEAR = 2.0  # standard errors, beyond which a direction is clear
 
 
 @dataclass(frozen=True)
@@ -167,8 +168,11 @@ class Pairs:
             known["sign"] = sign
         # Also after dataclasses.replace, which passes what was made here.
         if self.signs is None or self.signs.made:
-            signs = Signs.known(sign)
-            if reference is not None and reference.shares_rows(change):
+            signs = Signs(np.asarray(sign, dtype=float))
+            rows = {id(sample.cells.weight) for sample in change.samples}
+            if reference is not None and any(
+                id(sample.cells.weight) in rows for sample in reference.samples
+            ):
                 signs = Signs.of(reference)
             known["signs"] = replace(signs, made=True)
         for name, value in known.items():
@@ -250,30 +254,64 @@ class Pairs:
     def measured_as_published(self, confidence_level: float | None = 0.95) -> Estimate:
         """Return the published value with its interval, at signs that are taken as given."""
         slopes = self.aggregate.slopes(self.sign, self.rate_change)
+        signs, level = Signs(np.sign(slopes, dtype=float)), confidence_level
+        number = estimate(self.moved, signs, np.abs(slopes), confidence_level=level)
         bound = self.aggregate.bound
-        signs = Signs.known(np.sign(slopes))
-        how: dict[str, Any] = {"confidence_level": confidence_level, "bound": bound}
-        number = estimate(self.moved, signs, np.abs(slopes), **how)
-        low = max(number.low, 0.0) if isinstance(self.aggregate, MeanSize) else number.low
-        return replace(number, value=self.published, low=low)
+        least = 0.0 if isinstance(self.aggregate, MeanSize) else -bound
+        low, high = max(number.low, least), min(number.high, bound)
+        return replace(number, value=self.published, low=low, high=high)
 
     @cached_property
-    def direction(self) -> Direction:
-        """What labels say of the directions of the changes."""
-        return Direction(self.reference, self.predicted, self.change, self.signs)
+    def is_known(self) -> bool:
+        """Whether groups differ in the labels: their associations are jointly significant."""
+        return self.reference is None or are_joint(self.reference)
 
-    def verdict(self, number: Estimate, *, published: bool = False, n_tests: int = 1) -> str:
-        """Return what an interval of the value, or of the published one, says of the model.
+    @cached_property
+    def clear(self) -> Array:
+        """Which pairs have a clear direction in the labels; all, if signs are the user's own."""
+        if self.reference is None:
+            return np.asarray(self.signs.values != 0)
+        return np.asarray(np.abs(known_or_zero(self.reference.z)) > CLEAR)
 
-        `n_tests`: how many models are tested together.
+    def verdict(
+        self,
+        number: Estimate,
+        part: Association | None = None,
+        *,
+        published: bool = False,
+        n_tests: int = 1,
+    ) -> str:
+        """Return what an interval says of the model, with the name that its direction allows.
+
+        `part` is the change that the number is of, if it is a part of this one. `published`: the
+        interval is that of the published value. `n_tests`: how many models, whose largest changes
+        are tested together.
         """
-        if not published:
-            return self.direction.verdict(number, n_tests=n_tests)
-        if isinstance(self.aggregate, MeanSize):
-            return NOT_MEASURED  # a size has no direction
-        signs = Signs.known(self.sign)
-        direction = replace(self.direction, change=self.moved, signs=signs)
-        return direction.verdict(number, n_tests=n_tests)
+        change, fixed = self.change if part is None else part, self.signs.source is None
+        if published:
+            change, fixed = self.moved, True
+        # The size that some papers publish has no direction.
+        unknown = published and isinstance(self.aggregate, MeanSize)
+        if unknown or math.isnan(number.value) or math.isnan(number.low):
+            return words.NOT_MEASURED
+        if number.low <= 0 <= number.high:
+            # With signs of training labels the interval has spent 5 % already.
+            level = 0.99 if fixed or np.any(self.signs.fixed) else 0.95
+            adds = not self.is_known and are_joint(change, 1 - (1 - level) / n_tests)
+            return words.ADDS if adds else words.NO_EFFECT
+        parts = known_or_zero(number.parts)
+        counted = self.clear & (parts != 0)
+        if not self.is_known or parts[counted].sum() / number.value < 0.5:
+            return words.ADDS
+        if number.low > 0:
+            return words.AMPLIFIES
+        # Are predictions associated against the clear directions (at 5 %)?
+        values = self.signs.values if self.reference is None else self.reference.value
+        along = np.where(counted, np.sign(known_or_zero(values)), 0.0)
+        mean = float((along * known_or_zero(self.predicted.value)).sum())
+        variance = sum(float(moved**2 @ times) for moved, times, _ in self.predicted.project(along))
+        reverses = mean < special.ndtri(0.05) * math.sqrt(variance)
+        return words.REVERSES if reverses else words.REDUCES
 
     @property
     def is_reliable(self) -> Array:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from skbiasamp._input.checks import Array, check_option
+from skbiasamp._input.checks import Array
 
 METHODS = ("t", "runs")
 _FEW = 10  # changed rows, of which resamples know too little
@@ -38,7 +38,6 @@ def mean_of_runs(
     test are those of Student's t; few runs know their own variance badly, and few rows or clusters
     theirs (`df_of_rows`). The method "runs" leaves the rows out, as papers do.
     """
-    check_option("method", method, METHODS)
     runs, tail = [part for part in (values, other) if part is not None], (1 - confidence_level) / 2
     value = np.asarray(values.mean(axis=0), dtype=float)
     if other is not None:

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import special
 
 from skbiasamp._input.checks import Array
-from skbiasamp._utils import formatting as words
 from skbiasamp.inference.association import Association, known_or_zero
 from skbiasamp.inference.influence import degrees_of_freedom, interval
 
 FEWEST_ROWS = 30  # of an attack, and of a group that pages show first
-# A direction is clear beyond so many standard errors.
-CLEAR = 2.0
 # Gaussian draws of the largest deviation, always the same ones: a verdict is not random.
 _N_DRAWS = 1000
 # Beyond so many pairs all correlations would need too much memory: bounds of independent pairs.
@@ -42,11 +38,6 @@ class Signs:
     above: bool = False
     fixed: Array | bool = False
     made: bool = False
-
-    @classmethod
-    def known(cls, values: Array) -> Signs:
-        """Return signs that are given, or those of training labels."""
-        return cls(np.asarray(values, dtype=float))
 
     @classmethod
     def of(cls, labels: Association, *, above: bool = False, known: Any = math.nan) -> Signs:
@@ -83,12 +74,6 @@ class Signs:
         varies = (labels.variance > 0) & ~np.asarray(self.fixed)
         return np.divide(slope, labels.sd, out=np.zeros(slope.shape), where=varies)
 
-    def shared(self, change: Association) -> Array:
-        """Return what signs and changes have in common by chance, which is no change."""
-        if self.source is None:
-            return np.zeros(self.values.shape)
-        return self.slope * self.source.cross(change)
-
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
@@ -113,7 +98,6 @@ def estimate(
     weights: Array,
     *,
     confidence_level: float | None = 0.95,
-    bound: float = math.inf,
 ) -> Estimate:
     """Return the sum over pairs of weight × sign × change, with its interval.
 
@@ -127,8 +111,6 @@ def estimate(
         What a pair is of the value; 0 for pairs that do not count.
     confidence_level : float or None, default=0.95
         Level of the interval. None: the value alone.
-    bound : float, default=inf
-        The largest value that there can be.
 
     Returns
     -------
@@ -137,42 +119,36 @@ def estimate(
     defined = ~np.isnan(change.value)
     weights = np.where(defined, weights, 0.0)
     amplifications = np.where(signs.values == 0, 0.0, signs.values * change.value)
-    amplifications = np.where(defined, amplifications - signs.shared(change), np.nan)
+    if signs.source is not None:  # what signs and changes have in common by chance is no change
+        amplifications = amplifications - signs.slope * signs.source.cross(change)
+    amplifications = np.where(defined, amplifications, np.nan)
     parts = weights * amplifications
     value = float(known_or_zero(parts).sum()) if defined.any() else math.nan
     low = high = p_value = error = df = math.nan
     if confidence_level is not None and defined.any() and change.is_joint:
-        squares, fourth = _spread(change, signs, weights)
+        counted = counted_pairs(signs, weights)
+        squares = fourth = 0.0
+        # Signs of the same rows vary too: two pairs count by the expected product of their signs.
+        unsure = _unsure_pairs(signs, counted)
+        beside = _products_of_signs(signs, weights, unsure) if len(unsure) else None
+        more = change.influences(unsure) if len(unsure) else [None] * len(change.samples)
+        moves = change.project(np.where(counted, weights * signs.values, 0.0))
+        for (moved, times, jackknife), pairs in zip(moves, more, strict=True):
+            each = moved**2
+            if pairs is not None:
+                own = pairs[0]
+                each = each + np.einsum("pu,pu->u", beside @ own, own)
+            each = jackknife * each
+            squares += float(each @ times)
+            fourth += float(each**2 @ times)
+        # Half a row gained, and half a row lost.
+        unseen = (weights**2 * change.unseen)[counted]
+        squares, fourth = squares + float(unseen.sum()), fourth + float((unseen**2).sum() / 2)
         error = math.sqrt(squares)
         df = float(degrees_of_freedom(squares, fourth))
         low, high, p_value = interval(value, error, df, confidence_level)
-        low, high = float(max(low, -bound)), float(min(high, bound))
+        low, high = float(low), float(high)
     return Estimate(value, low, high, p_value, error, df, parts, amplifications)
-
-
-def _spread(change: Association, signs: Signs, weights: Array) -> tuple[float, float]:
-    """Return the sum of squared influences on a value, and the sum of their squares.
-
-    Signs of the same rows vary too: two pairs count by the expected product of their signs.
-    """
-    counted = counted_pairs(signs, weights)
-    squares = fourth = 0.0
-    unsure = _unsure_pairs(signs, counted)
-    beside = _products_of_signs(signs, weights, unsure) if len(unsure) else None
-    more = change.influences(unsure) if len(unsure) else [None] * len(change.samples)
-    for (moved, times, jackknife), pairs in zip(
-        change.project(np.where(counted, weights * signs.values, 0.0)), more, strict=True
-    ):
-        each = moved**2
-        if pairs is not None:
-            own = pairs[0]
-            each = each + np.einsum("pu,pu->u", beside @ own, own)
-        each = jackknife * each
-        squares += float(each @ times)
-        fourth += float(each**2 @ times)
-    unseen = (weights**2 * change.unseen)[counted]
-    # Half a row gained, and half a row lost.
-    return squares + float(unseen.sum()), fourth + float((unseen**2).sum() / 2)
 
 
 def counted_pairs(signs: Signs, weights: Array) -> Array:
@@ -218,59 +194,37 @@ def _products_of_signs(signs: Signs, weights: Array, pairs: Array) -> Array:
 
 def margin(association: Association, level: float) -> float:
     """Return so many standard errors that all pairs stay within them together (max-T)."""
-    pairs = _varying(association)
-    if len(pairs) < 2 or not _is_joint(association, pairs):
+    sd = association.sd.ravel()
+    pairs = np.flatnonzero((sd > 0) & ~np.isnan(association.value.ravel()))
+    if not (1 < len(pairs) <= _MOST_PAIRS and association.is_joint):
         return _independent_margin(len(pairs), level)
-    return margin_of(_correlation(association, pairs), level)
+    covariance = association.gram(pairs) + np.diag(association.unseen.ravel()[pairs])
+    return margin_of(np.asarray(covariance / np.outer(sd[pairs], sd[pairs])), level)
 
 
 def margin_of(correlation: Array, level: float) -> float:
     """Return so many standard errors that correlated numbers stay within them together (max-T)."""
-    independent = _independent_margin(len(correlation), level)
-    if not 1 < len(correlation) <= _MOST_PAIRS:
+    n = len(correlation)
+    independent = _independent_margin(n, level)
+    if not 1 < n <= _MOST_PAIRS:
         return independent
-    return min(float(np.quantile(_largest_deviations(correlation), level)), independent)
+    # Sorted by what no order of names changes, so that the draws do not depend on it either.
+    keys = ((np.abs(correlation) ** power).sum(axis=0).round(9) for power in (1, 2))
+    order = np.lexsort([*keys])
+    correlation = correlation[np.ix_(order, order)] + 1e-9 * np.eye(n)
+    try:
+        root = np.linalg.cholesky(correlation)
+    except np.linalg.LinAlgError:  # it is near to singular
+        values, vectors = np.linalg.eigh(correlation)
+        root = np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    draws = np.random.default_rng(0).normal(size=(_N_DRAWS, n))
+    largest = np.abs(draws @ root.T).max(axis=1)
+    return min(float(np.quantile(largest, level)), independent)
 
 
 def _independent_margin(n: int, level: float) -> float:
     """Return the same of independent numbers; no correlation needs more (Sidak)."""
     return float(-special.ndtri((1 - level ** (1 / max(n, 1))) / 2))
-
-
-def _varying(association: Association) -> Array:
-    return np.flatnonzero((association.sd > 0) & ~np.isnan(association.value))
-
-
-def _is_joint(association: Association, pairs: Array) -> bool:
-    """Return whether it is known, and feasible to say, how pairs vary together."""
-    return association.is_joint and len(pairs) <= _MOST_PAIRS
-
-
-def _correlation(association: Association, pairs: Array) -> Array:
-    """Return the correlations of some pairs."""
-    sd = association.sd.ravel()[pairs]
-    covariance = association.gram(pairs) + np.diag(association.unseen.ravel()[pairs])
-    return np.asarray(covariance / np.outer(sd, sd))
-
-
-def _largest_deviations(correlation: Array) -> Array:
-    """Return draws of the largest of all deviations, in standard errors."""
-    n = len(correlation)
-    # Sorted by what no order of names changes, so that the draws do not depend on it either.
-    keys = ((np.abs(correlation) ** power).sum(axis=0).round(9) for power in (1, 2))
-    order = np.lexsort([*keys])
-    correlation = correlation[np.ix_(order, order)] + 1e-9 * np.eye(n)
-    draws = np.random.default_rng(0).normal(size=(_N_DRAWS, n))
-    return np.asarray(np.abs(draws @ _root(correlation).T).max(axis=1))
-
-
-def _root(correlation: Array) -> Array:
-    """Return a matrix whose square is a correlation matrix, however near to singular it is."""
-    try:
-        return np.linalg.cholesky(correlation)
-    except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(correlation)
-        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def are_joint(association: Association, level: float = 0.95) -> bool:
@@ -284,64 +238,3 @@ def are_joint(association: Association, level: float = 0.95) -> bool:
     if z.max() > _independent_margin(len(z), level):
         return True
     return bool(z.max() > margin(association, level))
-
-
-# --------------------------------------------------------------------------- the direction
-
-
-@dataclass(frozen=True, eq=False)
-class Direction:
-    """What labels say of the directions of pairs, and predictions beside them.
-
-    `labels` are the associations in the labels that give the signs, None if the signs are the
-    user's own. `predicted` are those in the predictions.
-    """
-
-    labels: Association | None
-    predicted: Association
-    change: Association
-    signs: Signs
-
-    @cached_property
-    def is_known(self) -> bool:
-        """Whether groups differ in the labels: their associations are jointly significant."""
-        return self.labels is None or are_joint(self.labels)
-
-    @cached_property
-    def clear(self) -> Array:
-        """Which pairs have a clear direction."""
-        if self.labels is None:
-            return np.asarray(self.signs.values != 0)
-        return np.asarray(np.abs(known_or_zero(self.labels.z)) > CLEAR)
-
-    def verdict(
-        self, number: Estimate, part: Association | None = None, *, n_tests: int = 1
-    ) -> str:
-        """Return what an interval says, with the name that its direction allows.
-
-        `part` is the change that the number is of, if it is a part of this one. `n_tests`: how
-        many models, whose largest changes are tested together.
-        """
-        if math.isnan(number.value) or math.isnan(number.low):
-            return words.NOT_MEASURED
-        if number.low <= 0 <= number.high:
-            # With signs of training labels the interval has spent 5 % already.
-            level = 0.99 if self.signs.source is None or np.any(self.signs.fixed) else 0.95
-            change = self.change if part is None else part
-            adds = not self.is_known and are_joint(change, 1 - (1 - level) / n_tests)
-            return words.ADDS if adds else words.NO_EFFECT
-        parts = known_or_zero(number.parts)
-        carried = parts[self.clear & (parts != 0)].sum() / number.value
-        if not self.is_known or carried < 0.5:
-            return words.ADDS
-        if number.low > 0:
-            return words.AMPLIFIES
-        return words.REVERSES if self._reverses(parts) else words.REDUCES
-
-    def _reverses(self, parts: Array) -> bool:
-        """Return whether predictions are associated against the clear directions (at 5 %)."""
-        sign = self.signs.values if self.labels is None else known_or_zero(self.labels.value)
-        along = np.where(self.clear & (parts != 0), np.sign(sign), 0.0)
-        mean = float((along * known_or_zero(self.predicted.value)).sum())
-        variance = sum(float(moved**2 @ times) for moved, times, _ in self.predicted.project(along))
-        return bool(mean < special.ndtri(0.05) * math.sqrt(variance))

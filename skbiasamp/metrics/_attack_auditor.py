@@ -35,8 +35,7 @@ from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group, renamed_onto
 from skbiasamp.counts.several_models import alone, together
-from skbiasamp.inference.differences import n_changed
-from skbiasamp.inference.hypothesis_tests import adjust_p_values
+from skbiasamp.inference.hypothesis_tests import adjust_p_values, n_changed
 from skbiasamp.inference.runs import (
     Mean,
     by_rows,

@@ -364,10 +364,13 @@ class CooccurrenceAuditor(BaseAuditor):
         if self._uses_groups and not differ_in_group(cells):
             level = None
 
+        compared: dict[str, tuple[Pairs, Estimate]] = {}
+
         def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
             own, other = models[name], models[reference]
             between = own.beside(other)
             number = self._number(between, level)
+            compared[name] = between, number
             change = between.change
             columns: dict[str, Array] = {
                 **{key: getattr(own, key) for key in ("n", "sign", "base", "observed")},
@@ -390,34 +393,23 @@ class CooccurrenceAuditor(BaseAuditor):
         result = comparison_result(
             self, cells, reference, numbers, difference_of, same_rows=same_rows
         )
-        verdicts = {
-            name: self._verdict_of_difference(
-                models[name], models[reference], result.judged(name), len(result.models)
-            )
-            for name in result.models
-        }
-        table = result.table.assign(difference_verdict=result.table["model"].map(verdicts))
-        return replace(result, table=table)
-
-    def _verdict_of_difference(
-        self, own: Pairs, other: Pairs, judged: tuple[float, float, float], n_models: int
-    ) -> str:
-        """Return what the interval of the difference to another model says."""
-        between = own.beside(other)
-        number = self._number(between, None)
-        value, low, high = judged
-        known = replace(number, value=value, low=low, high=high)
-        judges = self.formula == "published"
-        verdict = between.verdict(known, published=judges, n_tests=n_models)
-        if verdict == words.ADDS:
-            sizes = [np.nansum(np.abs(pairs.change.value)) for pairs in (own, other)]
-            return words.ADDS_MORE if sizes[0] > sizes[1] else words.ADDS_LESS
-        return {
+        named = {
             words.AMPLIFIES: words.AMPLIFIES_MORE,
             words.REDUCES: words.AMPLIFIES_LESS,
             words.REVERSES: words.AMPLIFIES_LESS,
             words.NO_EFFECT: words.NO_DIFFERENCE,
-        }.get(verdict, verdict)
+        }
+        how: dict[str, Any] = {"published": self.formula == "published", "n_tests": len(compared)}
+        verdicts = {}
+        for name, (between, number) in compared.items():
+            value, low, high = result.judged(name)
+            verdict = between.verdict(replace(number, value=value, low=low, high=high), **how)
+            if verdict == words.ADDS:
+                sizes = [np.nansum(np.abs(models[each].change.value)) for each in (name, reference)]
+                verdict = words.ADDS_MORE if sizes[0] > sizes[1] else words.ADDS_LESS
+            verdicts[name] = named.get(verdict, verdict)
+        table = result.table.assign(difference_verdict=result.table["model"].map(verdicts))
+        return replace(result, table=table)
 
     def _runs(self, cells: Contingency) -> Runs:
         models = self._pairs_of_models(cells)
@@ -550,7 +542,7 @@ class CooccurrenceAuditor(BaseAuditor):
         if level is not None:
             columns |= (ends := pairs.ends(level))
             columns["p_adjusted"] = adjust_p_values(ends["p_value"], self.adjust)
-            columns |= {"direction_clear": pairs.direction.clear, "reliable": pairs.is_reliable}
+            columns |= {"direction_clear": pairs.clear, "reliable": pairs.is_reliable}
         return pair_table(pairs.groups, pairs.tasks, **columns)
 
     def _signs_from(self, test: Contingency) -> Contingency:

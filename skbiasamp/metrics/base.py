@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import math
-from abc import abstractmethod
-from collections.abc import Hashable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import fields
+from functools import cache
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 import pandas as pd
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, MOST_GROUPS, Array, require_groups
+from skbiasamp._input.checks import (
+    GROUPS,
+    MISSING_POLICIES,
+    MOST_GROUPS,
+    Array,
+    check_option,
+    check_runs,
+    require_groups,
+)
 from skbiasamp._input.errors import InputError, Role, of_the_model, speaking
-from skbiasamp._input.options import Option
+from skbiasamp._input.options import Option, WithOptions
+from skbiasamp._utils import formatting as words
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions
 from skbiasamp._utils.docstrings import documented, filling
 from skbiasamp._utils.progress import Step, progress
@@ -25,13 +37,13 @@ from skbiasamp.counts import cells
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.counts.merging import differ_in_group
-from skbiasamp.counts.several_models import of_model
-from skbiasamp.inference.runs import Mean
-from skbiasamp.metrics.comparing import Runs, audited_runs, compared
-from skbiasamp.metrics.declaration import Declaration
+from skbiasamp.counts.several_models import check_model, of_model
+from skbiasamp.inference.runs import METHODS, Mean
+from skbiasamp.metrics.comparing import RUN, Runs, by_run, compare_runs, each_run, mean_of_models
 from skbiasamp.metrics.inputs import count_labels, require_predictions, rest_by_name
 from skbiasamp.metrics.score_order import check_class
 from skbiasamp.results import AuditResult, ComparisonResult, label_index
+from skbiasamp.results.exports import paper_of
 from skbiasamp.results.kinds import Kind
 
 _HOW = ("groups", "missing", "min_rows", "pos_label")
@@ -53,10 +65,11 @@ INTERNAL = frozenset(
 )
 
 
-class BaseAuditor(Declaration):
+class BaseAuditor(ABC, WithOptions):
     """What all auditors share: training labels in, audits out.
 
-    A metric is a subclass that says what it is (`Declaration`) and how it is measured.
+    A metric is a subclass that says what it is and how it is measured. Reports, pages and plots
+    never compare its name.
     """
 
     groups: str = Option("intersection", StrOptions(set(GROUPS)))
@@ -69,6 +82,30 @@ class BaseAuditor(Declaration):
     adjust: str | None = Option("holm", StrOptions({"holm", "fdr"}), None)
     random_state: Any = Option(None, "random_state", np.random.Generator)
     n_jobs: int | None = Option(None, *N_JOBS)
+
+    metric: ClassVar[str]
+    kind: ClassVar[Any] = "signed"  # the name of a `Kind`
+    definition: ClassVar[str] = ""  # what it measures, for the glossary of a report
+    direction = cast("str | None", None)
+    # What a pair compares: columns of a result's table, and their headings.
+    columns: ClassVar[Mapping[str, str]] = {"base": "Labels", "observed": "Predictions"}
+    baseline: ClassVar[str] = "equally accurate random labels"  # what attackers are compared with
+    pair_of: ClassVar[tuple[str, str]] = ("group", "task")  # what a row of the table is about
+    about = "the group"  # what attackers guess, and predictions reveal
+    unit: ClassVar[str] = ""  # of the value, if it is no share
+    amplified: ClassVar[str] = words.ASSOCIATION  # what a report says that the model amplifies
+    uncounted: ClassVar[str] = ""  # why a pair without a sign adds 0
+    # What the interval is about, and what the test asks. {labels} give the signs.
+    estimand: ClassVar[str] = "The value in the population that the audited rows are a sample of."
+    null: ClassVar[str] = "The value is 0 in this population."
+    _uses_groups: ClassVar[bool] = True
+    _of_scores: ClassVar[tuple[str, ...]] = ()  # what `audit` takes besides: y_score
+    _of_function: ClassVar[tuple[str, ...]] = ()  # what its function takes besides: validation
+    # Whether engines are asked for rows; else they decide whether rows or tasks are counted.
+    _joint: ClassVar[bool] = True
+    _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
+    # What labels and predictions are: "labels", "texts" or "numbers".
+    reads: ClassVar[Literal["labels", "texts", "numbers"]] = "labels"
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -157,15 +194,10 @@ class BaseAuditor(Declaration):
         -------
         value : float
         """
+        labels = {"sensitive_features": sensitive_features, "sensitive_pred": sensitive_pred}
+        labels["sample_weight"] = sample_weight
         with self._progress():
-            test = self.count_audited(
-                y_true,
-                y_pred,
-                sensitive_features=sensitive_features,
-                sensitive_pred=sensitive_pred,
-                sample_weight=sample_weight,
-                **columns,
-            )
+            test = self.count_audited(y_true, y_pred, **labels, **columns)
             value = self._value(self._with_right_scores(y_true, test))
         alone = self._uses_groups and not self.kind.has_attacker and not differ_in_group(test)
         if alone:
@@ -267,7 +299,24 @@ class BaseAuditor(Declaration):
             "clusters": clusters,
         }
         with self._progress():
-            return compared(self, y_true, labels, columns, reference)
+            self._validate_params()
+            self._check_fitted()
+            runs: dict[str, list[str]] = {}
+            if not (is_contingency(y_true) or columns):
+                runs, labels = each_run(y_true, labels)
+            cells = self.count_models(y_true, labels, columns)
+            models = tuple(runs) or cells.models
+            if not models:
+                raise InputError(
+                    "{y_true} holds the predictions of one model. Compare needs those of two or "
+                    "more: Contingency.from_labels(y_true, y_preds={{'old': ..., 'new': ...}})."
+                )
+            named = models[0] if reference is None else reference
+            check_model(named, models, "reference")
+            alike = self._for_models(cells)
+            if runs:
+                return compare_runs(alike, cells, named, runs)
+            return alike._compare_models(cells, named)
 
     def audit_runs(
         self,
@@ -312,16 +361,125 @@ class BaseAuditor(Declaration):
             interval of the published value is Student's t over runs alone.
         """
         labels = {
-            "sensitive_preds": sensitive_preds,
             "sensitive_features": sensitive_features,
             "sample_weight": sample_weight,
             "clusters": clusters,
         }
         with self._progress():
             with collected() as warned:  # what runs share is said once
-                result = audited_runs(self, y_true, y_preds, labels, method)
+                self._validate_params()
+                self._check_fitted()
+                check_option("method", method, METHODS)
+                check_runs(y_preds, sensitive_preds)
+                names = {RUN: [f"run {i + 1}" for i in range(len(y_preds))]}
+                given = {"y_preds": y_preds, "sensitive_preds": sensitive_preds}
+                runs = {name: runs and {RUN: runs} for name, runs in given.items()}
+                cells = self.count_models(y_true, labels | by_run(names, runs))
+                result = mean_of_models(self, cells, method)
             warned.issue()
             return result
+
+    # ------------------------------------------------------------------ what a metric declares
+
+    def _requires(self) -> tuple[SideName, ...]:
+        """Return the predictions that the metric cannot do without."""
+        return ("group_pred",) if self.direction == "T->A" else ("task_pred",)
+
+    def _why_labels(self) -> str:
+        """Return what the metric needs labels of the audited rows for; "" if it needs none."""
+        return "compares predictions with labels: pass {y_true}."
+
+    @property
+    def question(self) -> str:
+        """Question that the metric answers, in one sentence."""
+        return ""
+
+    @property
+    def citation(self) -> str:
+        """BibTeX entry of the paper: the first reference of the metric's docstring, or ""."""
+        return paper_of(type(self))
+
+    @property
+    def rank(self) -> int:
+        """Rank in a report: the lowest that can be measured gives the verdict."""
+        return 9
+
+    @property
+    def fewest_rows(self) -> int:
+        """With how many rows an audit is no error."""
+        return 1
+
+    @property
+    def percent(self) -> bool:
+        """Whether the columns that a pair compares are shares of 1."""
+        return True
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        """Return the auditors that a report of these rows runs unasked: none, by default.
+
+        With `scores`, the rows hold scores in place of predictions.
+        """
+        return []
+
+    def _made(
+        self, test: Contingency, *, table: Any, published_ends: Any = None, **parts: Any
+    ) -> AuditResult:
+        """Return a result of audited rows.
+
+        A function may make the table, and the interval of the published value, when it is read.
+        """
+        numbers: dict[str, Any] = dict.fromkeys(("low", "high", "p_value"), math.nan)
+        later: dict[str, Any] = {"table": lambda _: table()} if callable(table) else {}
+        declared, labelled = self._declaration_for(AuditResult), test.has("task")
+        columns, labels = dict(self.columns), "labels"
+        if declared["params"].get("reference") == "train":
+            labels = "training labels"
+        if not labelled:
+            labels = "reference rows"
+            parts["statistics"] = {**parts.get("statistics", {}), "labelled": False}
+            if "base" in columns:
+                columns |= {"base": "Reference", "observed": "These rows"}
+        if self._uses_groups and not self.kind.has_attacker and not differ_in_group(test):
+            # One group alone is compared with nothing, whatever a formula says.
+            parts["statistics"] = {**parts.get("statistics", {}), "n_groups": 1}
+            unknown = dict.fromkeys(("value", "published"), math.nan)
+            parts |= numbers | unknown | {"verdict": words.NOT_MEASURED}
+        known = {"labels": labels, "about": self.about, "baseline": self.baseline}
+        of_result: dict[str, Any] = {
+            "n_samples": int(test.total) if test.whole else test.total,
+            "columns": columns,
+            "settings": tuple(
+                name
+                for name, parameter in inspect.signature(type(self)).parameters.items()
+                if declared["params"].get(name, parameter.default) is not parameter.default
+                and repr(declared["params"][name]) != repr(parameter.default)
+            ),
+            "group_columns": tuple(test.group_columns or ()),
+            "estimand": self.estimand.format(**known),
+            "null": self.null.format(**known),
+        }
+        if published_ends is not None:
+            later["published_low"] = lambda _: published_ends().low
+            later["published_high"] = lambda _: published_ends().high
+        result = AuditResult(table=table, **declared | of_result | numbers | parts)
+        return result._make_later(**later)
+
+    def _declaration_for(self, results: type) -> dict[str, Any]:
+        """Return what the metric says about itself, as fields of a kind of results."""
+        declared = {name: getattr(self, name) for name in _declared_fields(results)}
+        return declared | {
+            "metric": self.metric,
+            "direction": self.direction,
+            "confidence_level": None if self.interval is None else self.confidence_level,
+            "params": self.get_params(deep=False),
+        }
+
+    @classmethod
+    def for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        """Return the auditors that a report of these rows runs unasked, with labels or without."""
+        auditors = cls._for_report(test, scores=scores)
+        return [auditor for auditor in auditors if test.has("task") or not auditor._why_labels()]
 
     def _progress(self) -> AbstractContextManager[Step]:
         """Show that this metric is being measured, if it takes long."""
@@ -380,7 +538,7 @@ class BaseAuditor(Declaration):
         how: dict[str, Any] = {"like": like, "scores": self._scores, "max_groups": max_groups}
         how |= {name: getattr(self, name) for name in _HOW}
         how |= {} if self.reads == "labels" else {self.reads: True}
-        engine = self._asked(like) if columns else {}
+        engine = {"joint": True} if columns and self._joint else {}
         with speaking(max_groups=_in_contingency):
             cells = count_labels(y_true, labels, columns, engine=engine, **how)
         self._check_read(cells)
@@ -397,10 +555,6 @@ class BaseAuditor(Declaration):
                 needed=needed,
                 how=f"with{'out' * (needed == 'classes')} numbers=True",
             )
-
-    def _asked(self, like: Contingency | None) -> dict[str, Any]:
-        """Return what an engine is asked for beside counts; `like` are the training labels."""
-        return {"joint": True}
 
     def _learn(self, cells: Contingency) -> Self:
         self.contingency_ = cells
@@ -534,3 +688,10 @@ def _in_contingency(rest: str) -> Role:
 def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:
     """Return an array of groups × tasks as a data frame."""
     return pd.DataFrame(values, label_index(cells.groups), label_index(cells.tasks))
+
+
+@cache
+def _declared_fields(results: type) -> list[str]:
+    """Return the fields that a metric declares: those with a default that an auditor has too."""
+    known = (field.name for field in fields(results) if field.default is not field.default_factory)
+    return [name for name in known if hasattr(BaseAuditor, name)]

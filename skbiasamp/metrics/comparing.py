@@ -11,59 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import Array, check_option, check_runs
+from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError
-from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.merging import differ_in_group
-from skbiasamp.counts.several_models import check_model, check_models
-from skbiasamp.inference.differences import churn_of
-from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.runs import METHODS, Mean, mean_of_runs
+from skbiasamp.counts.several_models import check_models
+from skbiasamp.inference.hypothesis_tests import adjust_p_values, churn_of
+from skbiasamp.inference.runs import Mean, mean_of_runs
 from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult
-
-
-def compared(
-    auditor: Any,
-    y_true: Any,
-    labels: dict[str, Any],
-    columns: dict[str, Any],
-    reference: str | None,
-) -> ComparisonResult:
-    """Read the predictions of several models and compare them, as an auditor's `compare` does."""
-    auditor._validate_params()
-    auditor._check_fitted()
-    runs: dict[str, list[str]] = {}
-    if not (is_contingency(y_true) or columns):
-        runs, labels = each_run(y_true, labels)
-    cells = auditor.count_models(y_true, labels, columns)
-    models = tuple(runs) or cells.models
-    if not models:
-        raise InputError(
-            "{y_true} holds the predictions of one model. Compare needs those of two or "
-            "more: Contingency.from_labels(y_true, y_preds={{'old': ..., 'new': ...}})."
-        )
-    named = models[0] if reference is None else reference
-    check_model(named, models, "reference")
-    alike = auditor._for_models(cells)
-    if runs:
-        return compare_runs(alike, cells, named, runs)
-    result: ComparisonResult = alike._compare_models(cells, named)
-    return result
-
-
-def audited_runs(
-    auditor: Any, y_true: Any, y_preds: Any, labels: dict[str, Any], method: str
-) -> AuditResult:
-    """Read the predictions of several runs of one training, and return their mean."""
-    auditor._validate_params()
-    auditor._check_fitted()
-    check_option("method", method, METHODS)
-    given = {"y_preds": y_preds, "sensitive_preds": labels.pop("sensitive_preds")}
-    check_runs(*given.values())
-    names = [f"run {i + 1}" for i in range(len(y_preds))]
-    runs = {name: runs and {_RUN: runs} for name, runs in given.items()}
-    cells = auditor.count_models(y_true, labels | _by_run({_RUN: names}, runs))
-    return mean_of_models(auditor, cells, method)
 
 
 def mean_of_models(auditor: Any, cells: Contingency, method: str = "t") -> AuditResult:
@@ -77,7 +32,7 @@ def mean_of_models(auditor: Any, cells: Contingency, method: str = "t") -> Audit
     )
 
 
-_RUN = "run"
+RUN = "run"
 _DIFFERENCE = ("difference", "difference_low", "difference_high", "p_value")
 _CHURN = ("model", "group", "n", "changed", "share", "p_value")
 
@@ -106,10 +61,10 @@ def each_run(y_true: Any, labels: dict[str, Any]) -> tuple[dict[str, list[str]],
             seen=wrong[0],
         )
     names = {model: [f"{model} {i + 1}" for i in range(*n)] for model, n in n_runs.items()}
-    return names, labels | _by_run(names, given)
+    return names, labels | by_run(names, given)
 
 
-def _by_run(names: Mapping[str, list[str]], given: Mapping[str, Any]) -> dict[str, Any]:
+def by_run(names: Mapping[str, list[str]], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return predictions by the names of runs; None if all of them are."""
     flat = {
         name: {
@@ -313,7 +268,7 @@ def mean_of_results(
         statistics["data_standard_error"] = float(np.sqrt(rows))
     published = np.array([result.published for result in results])
     of_published = mean_of_runs(published, 0.0, **how | {"method": "runs"})
-    mean_result = replace(
+    return replace(
         first,
         value=float(mean.value),
         low=float(mean.low),
@@ -325,10 +280,9 @@ def mean_of_results(
         verdict=verdict_of(mean),
         table=table,
         statistics=statistics,
+        estimand=f"{first.estimand} It is the mean over runs of the same training.",
         words=None,  # they are of one model
     )
-    declared: AuditResult = auditor._declared(mean_result, first.group_columns)
-    return declared
 
 
 def _mean_statistics(every: list[dict[str, Any]]) -> dict[str, Any]:

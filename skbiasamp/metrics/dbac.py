@@ -23,8 +23,8 @@ from skbiasamp.attackers.qualities import divide
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.several_models import of_model
-from skbiasamp.metrics._text_auditor import SIDES, TextAuditor
 from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.lic import SIDES, TextAuditor
 from skbiasamp.text import WordListLabeler, WordMasker
 from skbiasamp.text.labeler import words_and_patterns
 
@@ -138,7 +138,7 @@ class DBACAuditor(TextAuditor):
     _compared = cast("Array | None", None)  # the tasks that all compared models name
 
     @property
-    def about(self) -> str:
+    def about(self) -> str:  # type: ignore[override]
         """What attackers guess."""
         return "the group" if self._guessed == "group" else "the tasks"
 

@@ -17,7 +17,7 @@ from skbiasamp._input.options import PositionalOption
 from skbiasamp._utils.compat import Interval
 from skbiasamp._utils.formatting import group_of, task_of
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.association import Association, Mapped, associate
+from skbiasamp.inference.association import Association, Mapped, association_of
 from skbiasamp.inference.influence import interval
 from skbiasamp.inference.pairs import MeanChange, Pairs
 from skbiasamp.inference.value import Estimate, Signs, margin
@@ -147,7 +147,7 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
 
         Smoothing adds rows of weight 1: it makes no difference whether a row's weight is split.
         """
-        rates = associate(test, side, given="group", centre=False)
+        rates = association_of(test, side, given="group", centre=False)
         size = test.count("group")[:, None]
         one_label = is_one_label(test)
         added = self.concentration / (len(test.tasks) if one_label else 2)
@@ -204,11 +204,8 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
             )
         return super()._result(test)
 
-    # ------------------------------------------------------------------ what it says
-
 
 _SIDES: tuple[SideName, SideName] = ("task", "task_pred")
-_EPSILONS = ("labels", "predictions")
 
 
 def _outcomes(cells: Contingency) -> Names:

@@ -13,7 +13,7 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.association import Association, associate, centre_of
+from skbiasamp.inference.association import Association, association_of, centre_of
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
@@ -22,7 +22,6 @@ from skbiasamp.metrics.signs import (
     association_sign,
     compare_counts,
     overall_rate,
-    settled,
     with_audited_signs,
 )
 
@@ -107,6 +106,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
     """
 
     metric = "directional"
+    _joint = False
     percent = True
     uncounted = "no association in the labels"
     definition = (
@@ -164,16 +164,16 @@ class DirectionalAuditor(CooccurrenceAuditor):
         if self.direction == "A->T":
             sides = "task", "group", "task_pred"
         side, given, predicted = sides
-        after = associate(test, predicted, given=given)
+        after = association_of(test, predicted, given=given)
         if isinstance(self.base, pd.DataFrame):
             rates = check_table(self.base, test.groups, test.tasks, "base")
             before = self._of_own_rates(rates, test)
             reference = None
         else:
-            reference = associate(train, side, given=given)
+            reference = association_of(train, side, given=given)
             if not self._sampled and train is not test:
                 reference = reference.as_known()
-            before = associate(test, side, given=given) if self._in_rows else reference
+            before = association_of(test, side, given=given) if self._in_rows else reference
             if self.direction == "A->T" and not self._in_rows:
                 before = before.around(test)
         if self.sign is not None:
@@ -197,7 +197,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         if self.direction == "A->T":
             labelled = centre_of(rates, test)
         else:
-            shares = associate(test, "group", given="task")
+            shares = association_of(test, "group", given="task")
             labelled = shares - shares.without_centre()
         return replace(labelled, rate=rates, value=rates - self._average(rates, test))
 
@@ -206,11 +206,12 @@ class DirectionalAuditor(CooccurrenceAuditor):
         if self.sign is not None:
             return check_table(self.sign, labels.groups, labels.tasks, "sign").astype(int)
         if isinstance(self.base, str):
-            return association_sign(labels, ties=self.ties)
-        rates = check_table(self.base, labels.groups, labels.tasks, "base")
-        average = self._average(rates, labels)
-        signs = compare_counts(*np.broadcast_arrays(rates, average), exact=False)
-        return settled(signs, self.ties)
+            sign = association_sign(labels)
+        else:
+            rates = check_table(self.base, labels.groups, labels.tasks, "base")
+            average = self._average(rates, labels)
+            sign = compare_counts(*np.broadcast_arrays(rates, average), exact=False)
+        return np.where(sign == 0, -1, sign) if self.ties == "negative" else sign
 
     def _average(self, rates: Array, labels: Contingency) -> Array:
         """Return what rates of the user's own are if group and task are independent."""
@@ -229,19 +230,17 @@ class DirectionalAuditor(CooccurrenceAuditor):
                 "pass them (fit, or {y_train}), or use {base='test'}."
             )
 
-    def _asked(self, like: Contingency | None) -> dict[str, Any]:
-        # Nothing asked: an engine decides whether rows or tasks are counted.
-        return {}
-
-    # ------------------------------------------------------------------ what it says
-
 
 def compares_rows(auditor: Any) -> bool:
     """Whether an auditor's value is how rates of groups change from labels to predictions."""
-    if not isinstance(auditor, DirectionalAuditor) or auditor.direction != "A->T":
-        return False
-    own = auditor._in_rows and auditor.sign is None
-    return own and auditor.formula == "change" and auditor.interval is not None
+    return (
+        isinstance(auditor, DirectionalAuditor)
+        and auditor.direction == "A->T"
+        and auditor._in_rows
+        and auditor.sign is None
+        and auditor.formula == "change"
+        and auditor.interval is not None
+    )
 
 
 def compares_tables(auditor: Any) -> bool:

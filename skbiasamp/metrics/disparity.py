@@ -10,7 +10,7 @@ import numpy as np
 
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.association import Association, associate, known_or_zero
+from skbiasamp.inference.association import Association, association_of, known_or_zero
 from skbiasamp.inference.pairs import MeanChange, Pairs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
@@ -98,7 +98,7 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
         known = before.rate > 0
         base = np.divide(1.0, before.rate, out=np.zeros(before.rate.shape), where=known)
         change = after * base - before * known_or_zero(after.rate * base**2)
-        of_all = associate(test, "task_pred", given="group")
+        of_all = association_of(test, "task_pred", given="group")
         overall = known_or_zero(of_all.rate - of_all.value)
         per_rate = np.divide(base, overall, out=np.zeros(base.shape), where=overall > 0)
         change = replace(
@@ -106,7 +106,7 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
             value=np.where(known, (after.rate - before.rate) * base, np.nan),
             few=after.unseen * per_rate**2,
         )
-        reference = associate(train, "task", given="group")
+        reference = association_of(train, "task", given="group")
         return Pairs(
             test.groups,
             test.tasks,
@@ -118,8 +118,6 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
             # Changes along and against the preferences cancel in the published value.
             aggregate=MeanUnsigned(bound=math.inf),
         )
-
-    # ------------------------------------------------------------------ what it says
 
 
 @dataclass(frozen=True)
@@ -137,7 +135,7 @@ class MeanUnsigned(MeanChange):
 
 def _preferences(cells: Contingency, side: SideName) -> Association:
     """Return P(task | group) / P(task), whose association is the difference from 1."""
-    centred = associate(cells, side, given="group")
+    centred = association_of(cells, side, given="group")
     rate, overall = centred.rate, centred.rate - centred.value
     with np.errstate(divide="ignore", invalid="ignore"):
         preference = np.where(overall > 0, rate / overall, np.nan)

@@ -12,7 +12,7 @@ from skbiasamp._input.containers import to_native
 from skbiasamp._input.labels import Codes, Members, Side
 from skbiasamp.counts.cells import C, labels_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
-from skbiasamp.inference.association import Association, associate
+from skbiasamp.inference.association import Association, association_of
 from skbiasamp.inference.pairs import MeanChange, Pairs
 from skbiasamp.inference.value import Signs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
@@ -74,6 +74,7 @@ class LabelAuditor(CooccurrenceAuditor):
     """
 
     metric = "label amplification"
+    _joint = False
     percent = True
     estimand, null = BaseAuditor.estimand, BaseAuditor.null
     uncounted = "no majority"
@@ -111,7 +112,8 @@ class LabelAuditor(CooccurrenceAuditor):
     def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         """Return the pairs: the formula."""
         labels, predicted = (
-            associate(test, side, given="group", centre=False) for side in ("task", "task_pred")
+            association_of(test, side, given="group", centre=False)
+            for side in ("task", "task_pred")
         )
         change = predicted - labels
         reference, sign = _ahead(train, "task"), self._sign(train)
@@ -131,11 +133,6 @@ class LabelAuditor(CooccurrenceAuditor):
             aggregate=MeanChange(divisor=1.0 if is_one_label(train) else None),
         )
 
-    def _asked(self, like: Contingency | None) -> dict[str, Any]:
-        return {}
-
-    # ------------------------------------------------------------------ what it says
-
 
 def is_one_label(cells: Contingency) -> bool:
     """Return whether tasks are the classes of one label, more than two of them."""
@@ -144,14 +141,14 @@ def is_one_label(cells: Contingency) -> bool:
 
 def _ahead(cells: Contingency, side: SideName) -> Association:
     """Return by how much each class is ahead of the largest other one, or a task of one half."""
-    rates = associate(cells, side, given="group", centre=False)
+    rates = association_of(cells, side, given="group", centre=False)
     if not is_one_label(cells):
         return replace(rates, value=rates.rate - 0.5)
     first, second = np.argsort(-rates.rate[0], kind="stable")[:2]
     rival = np.full(len(cells.tasks), first)
     rival[first] = second
     has = labels_of(cells, side).dense(slice(None), float)
-    return associate(cells, Members(has - has[:, rival]), "group", by_group=True, centre=False)
+    return association_of(cells, Members(has - has[:, rival]), "group", by_group=True, centre=False)
 
 
 def _without_groups(cells: C) -> C:

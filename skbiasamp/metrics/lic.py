@@ -1,10 +1,239 @@
-"""Leakage in captions (LIC): what a model's texts reveal about the group."""
+"""Leakage in captions (LIC): what texts reveal about the group; and attacks on texts in general."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
 from skbiasamp._input.checks import Array
-from skbiasamp.metrics._text_auditor import TextAuditor
+from skbiasamp._input.errors import InputError
+from skbiasamp._input.labels import Codes, Members, codes_of
+from skbiasamp._input.options import Option
+from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
+from skbiasamp.attackers.attack import Attack, Inputs
+from skbiasamp.attackers.attack_run import AttackRun
+from skbiasamp.attackers.qualities import QUALITIES
+from skbiasamp.attackers.text_inputs import (
+    TOKEN,
+    check_attacker,
+    counted,
+    default_attacker,
+    words_of,
+)
+from skbiasamp.counts.cells import side_of
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics.functions import function_of
+from skbiasamp.text import WordMasker
+
+UNKNOWN = "<unk>"
+_TOKEN = re.compile(TOKEN)
+_MOST_WORDS, _OF_TASK = 20, 5  # words of each group, and of each of many tasks
+SOURCES = ("human texts", "model texts")
+
+
+SIDES: tuple[SideName, ...] = ("task", "task_pred")
+
+
+def _vocabulary(texts: Iterable[str]) -> set[str]:
+    """Return the words of texts, without placeholders."""
+    words = {word for text in texts for word in _TOKEN.findall(text.casefold())}
+    return {word for word in words if not word.startswith("<")}
+
+
+def _known(text: str, known: set[str]) -> str:
+    """Return a text with an unknown token in place of every word that is not known."""
+
+    def known_word(match: re.Match[str]) -> str:
+        word = match[0]
+        return word if word.startswith("<") or word.casefold() in known else UNKNOWN
+
+    return _TOKEN.sub(known_word, text)
+
+
+def _inputs(texts: list[str], codes: Array) -> Inputs:
+    """Return the distinct texts among those with some codes, and which one each class has."""
+    used = np.unique(codes)
+    of_class = np.zeros(len(texts), dtype=np.intp)
+    distinct, of_class[used] = np.unique([texts[i] for i in used], return_inverse=True)
+    every_text = distinct.astype(object)
+    return Inputs(every_text, of_class, every_text)
+
+
+class TextAuditor(AttackAuditor):
+    """Base of attacks on texts: words are masked, vocabularies equalised, attackers read."""
+
+    reads = "texts"
+    baseline = "the human texts"
+    columns: ClassVar[dict[str, str]] = {
+        "quality_data": "From human texts",
+        "quality_model": "From model texts",
+    }
+    pos_label = None
+    attacker: Any = Option("auto", StrOptions({"auto"}), HasMethods(["fit", "predict"]))
+    quality: Any = Option("confidence", StrOptions(set(QUALITIES) - {"inverse_rmse"}), callable)
+    equalize: str | None = Option("vocabulary", StrOptions({"vocabulary"}), None)
+    masker: Any = Option(
+        "gender", StrOptions({"gender"}), HasMethods(["fit", "transform"]), None, after="equalize"
+    )
+    balanced: bool = Option(True, "boolean", after="masker")
+    cv: int = Option(5, Interval(Integral, 2, None, closed="left"))
+    holdout: bool = Option(False, "boolean", after="cv")
+
+    @property
+    def question(self) -> str:
+        """Question that the metric answers."""
+        revealed = "the group" if self._guessed == "group" else "the tasks that they name"
+        return f"Do the model's texts reveal {revealed} better than human texts do?"
+
+    @property
+    def _guessed(self) -> str:
+        return "group"
+
+    @property
+    def _fitted(self) -> bool:
+        """Attackers learn from the audited rows: training texts are not used."""
+        return False
+
+    def _attacks(self) -> Any:
+        return ("task", "group"), ("task_pred", "group")
+
+    def _check(self, test: Contingency) -> None:
+        super()._check(test)
+        for name, side in zip(("y_true", "y_pred"), SIDES, strict=True):
+            side_of_texts = side_of(test, side)
+            odd = [name for name in side_of_texts.names if not isinstance(name, str)]
+            if side_of_texts.is_matrix or odd:
+                raise InputError(
+                    "{name} must hold one text a row; got {seen!r}.",
+                    name=name,
+                    seen=odd[0] if odd else "a table",
+                )
+
+    # ------------------------------------------------------------------ texts in
+
+    def _equalized(self, test: Contingency) -> None:
+        """Return that no label is perturbed: vocabularies are equalised."""
+
+    def _reading(self, test: Contingency) -> tuple[Any, tuple[Inputs, Inputs]]:
+        read = self._read(test)
+        check_attacker(self._pipeline)
+        attacker, patterns = counted(self._pipeline, *(inputs.texts for inputs in read))
+        data, model = (
+            inputs._replace(patterns=counts) for inputs, counts in zip(read, patterns, strict=True)
+        )
+        return attacker, (data, model)
+
+    @property
+    def _pipeline(self) -> Any:
+        """The attacker, which reads texts."""
+        return default_attacker() if isinstance(self.attacker, str) else self.attacker
+
+    def _read(self, test: Contingency) -> tuple[Inputs, Inputs]:
+        """Return what attackers read in place of the texts of people and of the model."""
+        human, model = (side_of(test, name) for name in SIDES)
+        masked = self._masked(human.names)
+        own, known = (
+            _vocabulary(masked[i] for i in set(codes_of(side_of_texts)))
+            for side_of_texts in (human, model)
+        )
+        for name, words in (("y_true", own), ("y_pred", known)):
+            if not words:
+                raise InputError(
+                    "{name} has no word left for an attacker. Mask fewer words, or pass texts "
+                    "that have words.",
+                    name=name,
+                )
+        equal = masked
+        if self.equalize is not None:
+            if own.isdisjoint(known):
+                raise InputError(
+                    "{y_true} and {y_pred} have no word in common, so equalize='vocabulary' leaves "
+                    "nothing of the human texts. Are they in one language? Pass equalize=None."
+                )
+            equal = [_known(text, known) for text in masked]
+        return _inputs(equal, codes_of(human)), _inputs(masked, codes_of(model))
+
+    def _masked(self, texts: Sequence[Any]) -> list[str]:
+        if self.masker is None:
+            return list(texts)
+        masker = WordMasker() if isinstance(self.masker, str) else self.masker
+        masked = list(masker.transform(list(texts)))
+        if len(masked) != len(texts) or not all(isinstance(text, str) for text in masked):
+            raise InputError(
+                "masker must return one text for each text; {kind} returned {n} values for {m} "
+                "texts.",
+                kind=type(masker).__name__,
+                n=len(masked),
+                m=len(texts),
+            )
+        return masked
+
+    # ------------------------------------------------------------------ what a result says
+
+    def _spread(self, redrawn: Array) -> Array:
+        """Return values of resamples, spread as those of other training rows would be.
+
+        Resamples score attackers that stay as they are. What else varies is that they learn from
+        the other folds: the correction of Nadeau and Bengio for K folds, 1 + K / (K - 1). Intervals
+        of this variance are 0.88 times as wide as necessary for simulated captions (part texts of
+        `benchmarks/evidence.py`), hence the half more. A single split has far fewer rows than the
+        mean over splits, so that its spread is large enough.
+        """
+        if self.holdout:
+            return redrawn
+        centre = redrawn.mean(axis=0)
+        return centre + (redrawn - centre) * np.sqrt(1 + 1.5 * self.cv / (self.cv - 1))
+
+    def _evidence(
+        self, done: AttackRun, test: Contingency, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        cells, numbers = done.pair.cells, {}
+        for name, attack in zip(("data", "model"), done.pair.attacks, strict=True):
+            assert attack.texts is not None
+            empty = np.array([not _TOKEN.search(text) for text in attack.texts])
+            numbers[f"empty_{name}"] = float(cells.weight @ empty[attack.input_codes])
+        texts = done.pair.data.texts
+        assert texts is not None
+        words = [_TOKEN.findall(text) for text in texts]
+        n = np.array([[len(own), own.count(UNKNOWN)] for own in words])
+        total, unknown = cells.weight @ n[done.pair.data.input_codes]
+        numbers["unknown_words"] = float(unknown / total) if total else 0.0
+        return {"statistics": numbers, "words": self._words(done.pair.attacks)}
+
+    def _words(self, attacks: Sequence[Attack]) -> pd.DataFrame | None:
+        """Return the words by which attackers recognise the classes of each target."""
+        tables = []
+        for source, attack in zip(SOURCES, attacks, strict=True):
+            words = _words(self._pipeline, attack)
+            if words is None:
+                return None
+            words.insert(0, "source", source)
+            tables.append(words)
+        return pd.concat(tables, ignore_index=True)
+
+
+def _words(attacker: Any, attack: Attack) -> pd.DataFrame | None:
+    """Return the words by which attackers recognise the classes of each target."""
+    assert attack.texts is not None
+    rows = np.repeat(np.arange(attack.cells.n_cells), attack.cells.rows.astype(int))
+    texts, target = attack.texts[attack.input_codes[rows]], attack.target
+    if isinstance(target, Codes):
+        names = side_of(attack.cells, "group").names
+        return words_of(attacker, texts, target.codes[rows], names, most=_MOST_WORDS)
+    assert isinstance(target, Members)
+    tables = []
+    for name, has in zip(attack.names, target.matrix.T, strict=True):
+        of_task = words_of(attacker, texts, has[rows].astype(int), (None, name), most=_OF_TASK)
+        if of_task is None:
+            return None
+        tables.append(of_task[of_task["target"].notna()])
+    return pd.concat(tables, ignore_index=True)
 
 
 class LICAuditor(TextAuditor):

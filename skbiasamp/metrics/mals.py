@@ -10,7 +10,7 @@ import numpy as np
 
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.association import Association, associate
+from skbiasamp.inference.association import Association, association_of
 from skbiasamp.inference.pairs import MeanChange, Pairs
 from skbiasamp.inference.value import Signs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
@@ -92,6 +92,8 @@ class MALSAuditor(CooccurrenceAuditor):
     )
     question = "Is the share of groups that are overrepresented in a task raised further?"
     rank = 5
+    _by_task = True
+    _joint = False
 
     @classmethod
     def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
@@ -111,7 +113,7 @@ class MALSAuditor(CooccurrenceAuditor):
         """Return how far predictions move each task's shares from those in training, or in rows."""
         own = self.reference == "test"
         predicted: SideName = "group_pred" if test.has("group_pred") else "group"
-        reference = associate(test if own else train, "group", given="task")
+        reference = association_of(test if own else train, "group", given="task")
         sign, signs = self._sign(train), None
         if own:  # which groups count is read from the audited labels
             share = replace(reference.without_centre(), value=reference.rate - 1 / len(test.groups))
@@ -121,7 +123,7 @@ class MALSAuditor(CooccurrenceAuditor):
             test.tasks,
             # The interval is for these training rows.
             labelled=reference if own else reference.as_known(),
-            predicted=associate(test, predicted, given="task_pred"),
+            predicted=association_of(test, predicted, given="task_pred"),
             sign=sign,
             reference=reference,
             signs=signs,
@@ -131,15 +133,6 @@ class MALSAuditor(CooccurrenceAuditor):
 
     def _sign(self, labels: Contingency) -> Array:
         return share_sign(labels)
-
-    @property
-    def _by_task(self) -> bool:
-        return True
-
-    def _asked(self, like: Contingency | None) -> dict[str, Any]:
-        return {}
-
-    # ------------------------------------------------------------------ what it says
 
     @property
     def columns(self) -> Mapping[str, str]:  # type: ignore[override]

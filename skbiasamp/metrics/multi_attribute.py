@@ -23,7 +23,7 @@ from skbiasamp.counts.task_sets import (
     set_names,
     superset_counts,
 )
-from skbiasamp.inference.association import Association, associate
+from skbiasamp.inference.association import Association, association_of
 from skbiasamp.inference.pairs import MeanSize, Pairs
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics.base import as_frame
@@ -262,17 +262,15 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             if test.soft(side):
                 raise InputError(text, metric=what, name=name)
 
-    # ------------------------------------------------------------------ what it says
-
 
 def _associate(
     cells: Contingency, outcome: SideName, given: SideName, *, shares: bool
 ) -> Association:
     """Return associations; with `shares`, those of groups that overlap add up to 1 in a set."""
     if not (shares and cells.indicator):
-        return associate(cells, outcome, given=given)
+        return association_of(cells, outcome, given=given)
     times = labels_of(cells, outcome).scores(np.ones(len(cells.groups)))
-    return associate(
+    return association_of(
         cells, labels_of(cells, outcome), labels_of(cells, given), by_group=False, times=times
     )
 

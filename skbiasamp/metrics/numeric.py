@@ -14,7 +14,7 @@ from skbiasamp._input.labels import Members
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import labels_of, side_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.inference.association import associate
+from skbiasamp.inference.association import association_of
 from skbiasamp.inference.pairs import MeanChange, Pairs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
@@ -157,14 +157,14 @@ class NumericAuditor(CooccurrenceAuditor):
         scale: Scale = fixed["scale"]
         scaled = scale.standardised(test)
         labels = scaled if train is test else scale.standardised(train)
-        labelled = associate(scaled, "task", given="group")
+        labelled = association_of(scaled, "task", given="group")
         pairs = Pairs(
             test.groups,
             test.tasks,
             labelled=labelled,
-            predicted=associate(scaled, "task_pred", given="group"),
+            predicted=association_of(scaled, "task_pred", given="group"),
             sign=fixed["sign"],
-            reference=associate(labels, "task", given="group"),
+            reference=association_of(labels, "task", given="group"),
             aggregate=MeanChange(bound=math.inf),
         )
         return with_audited_signs(pairs, train, labelled)
@@ -202,8 +202,6 @@ class NumericAuditor(CooccurrenceAuditor):
         train = self._signs_from(cells)
         shape = (len(result.models) * len(cells.groups), len(cells.tasks))
         return replace(result, pairs=_in_units(result.pairs, Scale.of(train), shape))
-
-    # ------------------------------------------------------------------ what it says
 
 
 def _in_units(table: pd.DataFrame, scale: Scale, shape: tuple[int, int]) -> pd.DataFrame:

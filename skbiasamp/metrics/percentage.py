@@ -10,7 +10,7 @@ from scipy import special
 
 from skbiasamp._input.errors import InputError
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.inference.association import Association, associate, known_or_zero
+from skbiasamp.inference.association import Association, association_of, known_or_zero
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
@@ -119,8 +119,6 @@ class PercentageAuditor(CooccurrenceAuditor):
             delta=change,
         )
 
-    # ------------------------------------------------------------------ what it says
-
 
 def _distances(cells: Contingency, outcome: SideName, given: SideName, equal: float) -> Association:
     """Return how far the groups' shares are from equal.
@@ -128,7 +126,7 @@ def _distances(cells: Contingency, outcome: SideName, given: SideName, equal: fl
     The nearer a share is to equal, the less its distance varies: the side on which it lies is then
     uncertain. A distance from an equal share varies as the size of a normal number does.
     """
-    shares = associate(cells, outcome, given=given, centre=False)
+    shares = association_of(cells, outcome, given=given, centre=False)
     distance = shares.rate - equal
     sure = special.erf(np.abs(known_or_zero(distance)) / np.maximum(shares.sd, 1e-12)) ** 2
     varies = np.sqrt(sure + (1 - sure) * (1 - 2 / np.pi))

@@ -46,25 +46,20 @@ def overall_rate(cells: Contingency, side: SideName) -> Array:
     return share[..., None, :] if side.startswith("task") else share[..., :, None]
 
 
-def association_sign(labels: Contingency, *, ties: str = "zero") -> Array:
-    """Return the sign of P(a, t) − P(a) P(t) for every pair of group and task."""
+def association_sign(labels: Contingency) -> Array:
+    """Return the sign of P(a, t) − P(a) P(t) for every pair of group and task; a tie is 0."""
     n, exact = labels.total, labels.whole
     counts = labels.joint("group", "task"), labels.count("group"), labels.count("task")
     total, joint, groups, tasks = countable(n, np.asarray(n), *counts, exact=exact)
     # Counts, not frequencies: exact ties must stay ties (1/3 of 3/7 does not survive division).
     chance = groups[..., :, None] * tasks[..., None, :]
-    return settled(compare_counts(total[..., None, None] * joint, chance, exact=exact), ties)
+    return compare_counts(total[..., None, None] * joint, chance, exact=exact)
 
 
 def share_sign(labels: Contingency) -> Array:
     """Return 1 for every group that has more than its equal share of a task, else 0."""
     joint, tasks = labels.joint("group", "task"), labels.count("task")[..., None, :]
     return over_share(joint, tasks, len(labels.groups), exact=labels.whole)
-
-
-def settled(sign: Array, ties: str) -> Array:
-    """Return signs in which a tie is 0, or −1 as in the printed formula."""
-    return np.where(sign == 0, -1, sign) if ties == "negative" else sign
 
 
 def over_share(part: Array, whole: Array, shares: int, *, exact: bool) -> Array:

@@ -12,7 +12,7 @@ from skbiasamp._input.coding import as_numbers
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.model_selection import amplification_curve
-from skbiasamp.model_selection.responses import rows_above
+from skbiasamp.model_selection.thresholds import rows_above
 from skbiasamp.report.strata import RowSource
 
 _READ = ("sensitive_features", "sample_weight", "groups", "missing", "pos_label")

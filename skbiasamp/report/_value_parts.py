@@ -61,7 +61,7 @@ class Whole(NamedTuple):
         weights = self._of(task)
         part = change if task is None else change * (weights != 0)
         number = estimate(part, self.pairs.signs, weights, confidence_level=LEVEL)
-        verdict = self.pairs.direction.verdict(number, part)
+        verdict = self.pairs.verdict(number, part)
         if verdict == REVERSES and change is not self.pairs.change:
             verdict = REDUCES  # all parts together may reverse a direction
         return {**_row(name, number), "verdict": verdict}

@@ -410,5 +410,5 @@ def _of_features(
     if whole.pairs.signs.source is None:  # of training labels
         of_group = [test.groups.index(name) for name in cells.groups]
         known = whole.pairs.signs.values[of_group]
-        signs = Signs.known(np.repeat(known, len(values), axis=1))
+        signs = Signs(np.repeat(known, len(values), axis=1).astype(float))
     return of_features(carried, signs, list(values))
