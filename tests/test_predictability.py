@@ -25,7 +25,7 @@ from test_published_values import COMPAS_BALANCED, COMPAS_UNBALANCED, data_folde
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
 
 # Internals: thousands of draws of counts and folds, against rows that are drawn one by one.
-from skbiasamp.attackers._perturbation import perturb
+from skbiasamp.attackers.attack_pair import perturb
 from skbiasamp.attackers.attack_run import redrawn
 from skbiasamp.metrics import dataset_leakage, dpa_amplification, leakage_amplification
 

@@ -33,7 +33,6 @@ from skbiasamp._input.labels import as_bytes
 from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import Interval, StrOptions, check_sample_weight
 from skbiasamp._utils.progress import progress
-from skbiasamp.attackers.validation import codes_in, read_validation
 
 _ACTIVATIONS = {"relu": "ReLU", "tanh": "Tanh", "sigmoid": "Sigmoid", "leaky_relu": "LeakyReLU"}
 # Most weights of networks that are trained together. 64 MiB in float32.
@@ -117,7 +116,10 @@ def check_outputs(outputs: Any, n_rows: int, n_outputs: int) -> None:
 
 
 class WeightedRows(NamedTuple):
-    """Distinct rows: positions of their inputs, classes or numbers, and weights with sum 1."""
+    """Rows: inputs or their positions, classes or numbers, and weights.
+
+    Distinct rows have positions, and weights with the sum 1.
+    """
 
     inputs: Array
     target: Array
@@ -596,6 +598,53 @@ def _count_rows(weight: Array) -> Any:
     # Weights beyond whole floats are no counts.
     whole = (weight == np.rint(weight)).all(axis=1) & (total < 2**53)
     return int(np.where(whole, total, (weight > 0).sum(axis=1)).max())
+
+
+def read_validation(given: Any, X: Array, classes: Array | None, *, used: Any) -> WeightedRows:
+    """Return the validation rows of a network that learns from X; `used` is its early_stopping."""
+    if not used:
+        raise InputError(
+            "{validation} chooses the epoch, and early_stopping=False keeps the last one: set "
+            "early_stopping=True or early_stopping='accuracy'."
+        )
+    if not isinstance(given, tuple | list) or len(given) not in (2, 3):
+        raise InputError(
+            "{validation} must be a tuple (X, y) or (X, y, sample_weight); got {kind}.",
+            kind=type(given).__name__,
+        )
+    with np.errstate(over="ignore"):  # too large a number becomes infinite, and is refused
+        inputs = check_array(
+            given[0], dtype=np.float32, input_name="X of validation", allow_nd=X.ndim > 2
+        )
+    dtype = np.float64 if classes is None else None
+    y = check_array(given[1], dtype=dtype, ensure_2d=False, input_name="y of validation")
+    if inputs.shape[1:] != X.shape[1:] or y.shape != (len(inputs),):
+        raise InputError(
+            "{validation} must hold X of shape (n, {width}) and y of shape (n,); got {shapes}.",
+            width=", ".join(map(str, X.shape[1:])),
+            shapes=f"{inputs.shape} and {y.shape}",
+        )
+    weight = check_sample_weight(
+        given[2] if len(given) == 3 else None, inputs, dtype=np.float64, ensure_non_negative=True
+    )
+    kept = weight > 0
+    if not kept.any():
+        raise InputError("{validation} has weights that are zero everywhere: leave them out.")
+    if classes is not None:
+        y = codes_in(classes, y, kept, "validation")
+    return WeightedRows(inputs[kept], y[kept], weight[kept])
+
+
+def codes_in(classes: Array, y: Array, used: Array, role: str) -> Array:
+    """Return the position of each label among the sorted classes; raise if a used one has none."""
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    unknown = y[used & (classes[codes] != y)]
+    if len(unknown):
+        raise InputError(
+            f"{{{role}}} has {{label!r}}, which is not in {{classes}}.",
+            label=unknown[:1].tolist()[0],
+        )
+    return codes
 
 
 # --------------------------------------------------------------------------- training

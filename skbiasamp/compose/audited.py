@@ -280,21 +280,17 @@ class AuditedClassifier(SensitiveWrapper):
         if "sensitive_features" not in params and requests(self.estimator_, method):
             attribute = self._sensitive(X, None, method, required=False)
             params |= {} if attribute is None else {"sensitive_features": attribute}
-            self._require_passed(params, method)
+            asked = parameter_of(self.estimator_, method)
+            if attribute is None and asked and asked.default is asked.empty:
+                raise InputError(
+                    "{kind}.{method} needs the sensitive feature: name its column of X, "
+                    "AuditedClassifier(..., sensitive='sex'). If it is no column of X, only audit "
+                    "and score pass it on.",
+                    kind=type(self.estimator_).__name__,
+                    method=method,
+                )
         with _passing(self.estimator_, method, params):
             return getattr(self.estimator_, method)(self._features(X), *args, **params)
-
-    def _require_passed(self, params: dict[str, Any], method: str) -> None:
-        """Raise if the classifier inside cannot do without a sensitive feature that X lacks."""
-        asked = parameter_of(self.estimator_, method)
-        if "sensitive_features" not in params and asked and asked.default is asked.empty:
-            raise InputError(
-                "{kind}.{method} needs the sensitive feature: name its column of X, "
-                "AuditedClassifier(..., sensitive='sex'). If it is no column of X, only audit and "
-                "score pass it on.",
-                kind=type(self.estimator_).__name__,
-                method=method,
-            )
 
     def _fit_sensitive(self, X: Any, attribute: Any, params: dict[str, Any]) -> None:
         """Train the classifier of the sensitive feature."""

@@ -27,7 +27,7 @@ from skbiasamp.mitigation._pairs import (
     read_groups,
     read_pairs,
 )
-from skbiasamp.model_selection.responses import task_scores
+from skbiasamp.model_selection.thresholds import task_scores
 
 _CERTAIN = 1e-9
 

@@ -33,7 +33,7 @@ from skbiasamp._utils.jobs import side_by_side
 from skbiasamp.compose.sensitive import SENSITIVE
 from skbiasamp.compose.wrapper import SensitiveClassifier, ready
 from skbiasamp.mitigation._pairs import Memberships, as_index, check_rows, input_errors, read_pairs
-from skbiasamp.model_selection.responses import most_probable, task_scores
+from skbiasamp.model_selection.thresholds import most_probable, task_scores
 
 _CERTAIN = 1e-9
 

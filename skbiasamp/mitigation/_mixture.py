@@ -24,8 +24,8 @@ from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.mitigation._balance import RatioBalancer
 from skbiasamp.mitigation._pairs import check_rows
 from skbiasamp.model_selection.folds import seeded_clone
-from skbiasamp.model_selection.responses import held_out, most_probable, task_scores
 from skbiasamp.model_selection.row_classifier import RowClassifier, RowData
+from skbiasamp.model_selection.thresholds import held_out, most_probable, task_scores
 
 _SHARES = np.linspace(0, 1, 21)
 

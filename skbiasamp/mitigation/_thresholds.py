@@ -23,7 +23,7 @@ from skbiasamp.counts.passed import between
 from skbiasamp.metrics.signs import association_sign
 from skbiasamp.mitigation._operating import Score, ScoredRows, labels_of_groups, score_of
 from skbiasamp.mitigation._pairs import as_index, read_groups
-from skbiasamp.model_selection.responses import (
+from skbiasamp.model_selection.thresholds import (
     GIVES_SCORES,
     binary_labels,
     held_out,

@@ -1,11 +1,10 @@
 """Selecting and validating models by their amplification."""
 
-from skbiasamp.model_selection._class_scores import class_scorers
 from skbiasamp.model_selection._cross_audit import cross_audit
 from skbiasamp.model_selection._cross_results import CrossComparisonResult
 from skbiasamp.model_selection._curve import AmplificationCurve, amplification_curve
-from skbiasamp.model_selection._scorer import amplification_scorer
-from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier
+from skbiasamp.model_selection._scorer import amplification_scorer, class_scorers
+from skbiasamp.model_selection.thresholds import BaseRateThresholdClassifier
 from skbiasamp.results import CrossAuditResult
 
 __all__ = [
