@@ -37,7 +37,12 @@ class Display:
 
         The Display keeps the first of them.
         """
-        plt = import_pyplot(self)
+        try:
+            from matplotlib import pyplot as plt
+        except ImportError as error:
+            who = type(self).__name__
+            text = f"{who}.plot needs matplotlib: pip install 'skbiasamp[plot]'"
+            raise ImportError(text) from error
         if ax is None:
             _, ax = plt.subplots(panels, 1, sharex=True, figsize=size, layout="constrained")
         axes = list(np.ravel(np.asarray(ax, dtype=object)))[:panels]
@@ -134,9 +139,14 @@ class PairsDisplay(TableDisplay):
             'Pass one result of a report or a dict, such as report["directional A->T"].',
         )
         level = result.confidence_level
+        model = None if model_name is None else literal(_cut(model_name, 40))
+        names = ", ".join(filter(None, (model, in_words(result.name))))
+        value = "undefined" if math.isnan(result.value) else number(result.value)
+        if not math.isnan(result.low):
+            value += f" [{number(result.low)}, {number(result.high)}]"
         display = cls(
             result.table,
-            title=title_of(result, model_name),
+            title=f"{names}: {result.verdict}\n{value} {result.unit}".rstrip(),
             confidence_level=0.95 if level is None else level,
             group_columns=result.group_columns,
             kind=result.kind,
@@ -290,27 +300,6 @@ class PairsDisplay(TableDisplay):
         else:
             text = f"not significant (adjusted p ≥ {round(1 - self.confidence_level, 12):g})"
         return text + ", or direction unclear" * bool(self._uncertain.any())
-
-
-def title_of(result: AuditResult, model_name: str | None) -> str:
-    """Return model, metric and verdict, and below them the value and its interval."""
-    model = None if model_name is None else literal(_cut(model_name, 40))
-    names = ", ".join(filter(None, (model, in_words(result.name))))
-    value = "undefined" if math.isnan(result.value) else number(result.value)
-    if not math.isnan(result.low):
-        value += f" [{number(result.low)}, {number(result.high)}]"
-    return f"{names}: {result.verdict}\n{value} {result.unit}".rstrip()
-
-
-def import_pyplot(caller: object) -> Any:
-    """Return matplotlib's pyplot."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            f"{type(caller).__name__}.plot needs matplotlib: pip install 'skbiasamp[plot]'"
-        ) from error
-    return plt
 
 
 def check_kind(value: object, kind: type, made_by: str, instead: str = "") -> None:

@@ -14,7 +14,7 @@ from skbiasamp._input.containers import to_native
 from skbiasamp._utils.formatting import number
 from skbiasamp._utils.palette import SERIES
 from skbiasamp.model_selection import AmplificationCurve, amplification_curve
-from skbiasamp.model_selection.responses import response, response_of, rows_above, task_scores
+from skbiasamp.model_selection.thresholds import response, response_of, rows_above, task_scores
 from skbiasamp.plotting._common import (
     JOINTS,
     Display,
@@ -339,10 +339,6 @@ class AmplificationCurveDisplay(Display):
         for axis in axes if self.base_rate_threshold is not None else ():
             self.base_rate_lines_.append(axis.axvline(self.base_rate_threshold, **look))
             look["label"] = None  # once
-        self._annotate(axes, beside=beside)
-        return self
-
-    def _annotate(self, axes: list[Any], *, beside: bool) -> None:
         together = self.rates_ax_ is self.ax_
         if together:
             self.ax_.set_ylabel("amplification, rate")
@@ -360,6 +356,7 @@ class AmplificationCurveDisplay(Display):
                 if beside:
                     where = {"loc": "upper left", "bbox_to_anchor": (1, 1)}
                 axis.legend(fontsize="small", framealpha=0.6, **where)
+        return self
 
 
 def _rates(

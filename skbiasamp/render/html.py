@@ -7,8 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from skbiasamp.render._chart import coordinates, places
 from skbiasamp.render.document import Document, Item
+from skbiasamp.render.periods import coordinates, places
 from skbiasamp.render.slider import lines
 from skbiasamp.render.words import environment
 

@@ -1,14 +1,18 @@
-"""A picture of a value over periods: its points, bands and events."""
+"""The picture of a value over time, and of scores: what it holds, and where on a page it stands."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array
+from skbiasamp._utils.formatting import listed, number
+from skbiasamp.render.axis import round_number
+from skbiasamp.render.document import Chart, Scatter
 
 
 class Picture(NamedTuple):
@@ -83,3 +87,134 @@ def running_mean(values: Array, n: Array) -> tuple[int, Array]:
 _DRAWN = ["value", "low", "high", "expected"]
 _PARTS = 20
 _SMALL = 0.1  # of the rows of the middle period
+
+
+# --------------------------------------------------------------------------- on a page
+
+_WIDTH, _HEIGHT = 720, 300
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 30, 44
+_FRAME = {"width": _WIDTH, "height": _HEIGHT, "left": _LEFT, "right": _WIDTH - _RIGHT}
+_FRAME |= {"top": _TOP, "bottom": _HEIGHT - _BOTTOM}
+_MOST_LABELS, _MOST_DOTS, _FEW, _MOST_NAMES = 8, 120, 5, 6
+_NEAR = 90  # beside a line: the name of a version takes so much
+
+
+def coordinates(chart: Chart) -> dict[str, Any]:
+    """Return where everything of a picture stands."""
+    periods = chart.periods
+    picture = Picture.of(pd.DataFrame(periods), chart.reference, chart.onset, chart.versions)
+    y = _Scale(picture.ends, _HEIGHT - _BOTTOM, _TOP)
+    step = (_WIDTH - _LEFT - _RIGHT) / len(periods)
+
+    def x(i: float) -> float:
+        return round(_LEFT + (i + 0.5) * step, 2)
+
+    def start(i: float) -> float:
+        return round(x(i) - step / 2, 2)
+
+    def line(positions: Iterable[int], values: Array) -> str:
+        return " ".join(f"{x(i)},{y(values[i])}" for i in positions)
+
+    def marks(positions: Iterable[int]) -> list[dict[str, Any]]:
+        return [{"x": x(i), "y": y(picture.value[i]), "says": _says(periods[i])} for i in positions]
+
+    few = len(periods) <= _MOST_DOTS
+    every = max(1, math.ceil(len(periods) / _MOST_LABELS))
+    first = start(picture.alarms[0]) if len(picture.alarms) else math.inf
+    versions = []
+    for i, name in picture.versions:
+        # On the other side of its line if the line of the first alarm would cross it.
+        left = start(i) < first < start(i) + _NEAR and start(i) > _LEFT + _NEAR
+        versions.append({"x": start(i), "left": left, "name": f"version {name}"})
+    span = picture.span.tolist()
+    beyond = listed(picture.beyond, _MOST_NAMES) if picture.beyond else ""
+    return _FRAME | {
+        "bands": [
+            f"{line(run, picture.high)} {line(reversed(run), picture.low)}"
+            for run in _runs(picture.low)
+        ],
+        "lines": [line(run, picture.value) for run in _runs(picture.value)],
+        "mean": "" if few else line(np.flatnonzero(~np.isnan(picture.mean)), picture.mean),
+        "n_mean": picture.n_mean,
+        "dots": marks(np.flatnonzero(~np.isnan(picture.value))) if few else [],
+        "alarms": marks(picture.alarms) if few else [],
+        "alarm": {"x": first, "name": picture.names[picture.alarms[0]]}
+        if len(picture.alarms)
+        else None,
+        "since": None if picture.onset is None else start(picture.onset),
+        "reference": y(chart.reference),
+        "span": (start(span[0]), round(step * (span[-1] - span[0] + 1), 2)) if span else None,
+        "versions": versions,
+        # Names beside lines that stand close would cover one another.
+        "version_names": versions if len(versions) <= _FEW else [],
+        "ticks": _ticks(y),
+        "labels": [(x(i), name) for i, name in enumerate(picture.names) if i % every == 0],
+        "beyond": beyond and f"{beyond}: few rows, and values or intervals beyond the picture.",
+    }
+
+
+def places(scatter: Scatter) -> dict[str, Any]:
+    """Return where the points of a picture stand, and the line of those that none beats."""
+    limit = scatter.limit or 0
+    ends = [end for point in scatter.points for end in point[3:]] + [-limit, limit, 0.0]
+    scores = [point[1] for point in scatter.points]
+    x = _Scale(with_margins(np.array(scores)), _LEFT, _WIDTH - _RIGHT)
+    y = _Scale(with_margins(np.array(ends)), _HEIGHT - _BOTTOM, _TOP)
+    front, nearest = [], math.inf
+    for _, score, value, *_ in sorted(scatter.points, key=lambda point: (-point[1], abs(point[2]))):
+        if abs(value) < nearest:
+            front.append(f"{x(score)},{y(value)}")
+            nearest = abs(value)
+    return _FRAME | {
+        "zero": y(0),
+        "limit": (y(limit), round(y(-limit) - y(limit), 2)) if limit else None,
+        "front": " ".join(front),
+        "points": [
+            {
+                "x": x(score),
+                "y": y(value),
+                "low": y(low),
+                "high": y(high),
+                "best": name == scatter.best,
+                "says": f"{name}: {number(value)} ({number(low)} to {number(high)}), "
+                f"{scatter.x} {number(score, '.3f')}",
+            }
+            for name, score, value, low, high in scatter.points
+        ],
+        "ticks": _ticks(y),
+        "labels": _ticks(x, ".3g"),
+    }
+
+
+class _Scale:
+    """Positions of numbers on an axis; numbers beyond its ends stand there."""
+
+    def __init__(self, ends: tuple[float, float], start: float, end: float) -> None:
+        self.ends = low, high = ends
+        self._start, self._size = start, (end - start) / (high - low)
+
+    def __call__(self, value: float) -> float:
+        low, high = self.ends
+        return round(self._start + (min(max(value, low), high) - low) * self._size, 2)
+
+
+def _says(row: Mapping[str, Any]) -> str:
+    text = f"{row['period']}: {number(row['value'])}"
+    if row["low"] is not None:
+        text += f" ({number(row['low'])} to {number(row['high'])})"
+    return text + f", {number(row['n'], ',.15g')} rows" + ", alarm" * row["alarm"]
+
+
+def _runs(values: Array) -> list[range]:
+    """Return stretches of periods that have a value; a line does not cross a gap."""
+    stretches = np.ma.clump_unmasked(np.ma.masked_invalid(values))  # type: ignore[no-untyped-call]
+    return [range(stretch.start, stretch.stop) for stretch in stretches]
+
+
+def _ticks(scale: _Scale, form: str = "+.3g") -> list[tuple[float, str]]:
+    """Return positions and texts of round numbers on an axis."""
+    low, high = scale.ends
+    step = round_number((high - low) / 4)
+    multiples = range(math.ceil(low / step), math.floor(high / step) + 1)
+    ticks = [round(i * step, 12) for i in multiples]
+    return [(scale(tick), number(tick, form) if tick else "0") for tick in ticks]
