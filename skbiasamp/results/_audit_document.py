@@ -29,12 +29,12 @@ from skbiasamp.results._audit_tables import (
     summary_table,
     word_tables,
 )
-from skbiasamp.results._content import document_of, record
+from skbiasamp.results._content import document_of, folded, record
 from skbiasamp.results._facts import topic_of
-from skbiasamp.results._json import records
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._selection_rates import selection_tables
 from skbiasamp.results.explanation import explanation_items
+from skbiasamp.results.exports import records
 from skbiasamp.results.thresholds import slider_of
 
 _MOST_GROUPS = 30  # whose rows Markdown has
@@ -58,27 +58,9 @@ def audit_document(report: AuditReport) -> Document:
         Section(express("page", "report"), [first_screen(facts, topic_of(facts))], "first"),
         look_closer(facts, strata=_strata(report), tables=filter(None, tables)),
         next_steps(facts),
-        Section(
-            express("page", "thresholds"),
-            thresholds if any(thresholds) else [],
-            "thresholds",
-            only="page",
-            folded=True,
-        ),
-        Section(
-            express("page", "source"),
-            [*explanation_items(report.explanation)],
-            "why",
-            only="page",
-            folded=True,
-        ),
-        Section(
-            express("page", "statistics"),
-            [*_statistics(report)],
-            "statistics",
-            only="page",
-            folded=True,
-        ),
+        folded("thresholds", thresholds if any(thresholds) else [], "thresholds"),
+        folded("source", [*explanation_items(report.explanation)], "why"),
+        folded("statistics", [*_statistics(report)], "statistics"),
     ]
     return document_of(
         report.context,

@@ -34,10 +34,10 @@ from skbiasamp.results._content import (
     table_columns,
     with_interval,
 )
-from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import hold_together
+from skbiasamp.results.exports import as_json, records
 from skbiasamp.results.pair_tables import by_pair, pair_of
 from skbiasamp.results.thresholds import nearest_to, predicted_share
 
@@ -251,48 +251,25 @@ def word_tables(table_id: str, result: AuditResult) -> Iterator[Table]:
         )
 
 
-def rates_of(report: AuditReport) -> list[dict[str, Any]]:
-    """Return the rates of each pair, with the rows of its group and how its rate changes."""
+def rates_table(report: AuditReport) -> Table | None:
+    """Return the rates of each pair, the largest change first."""
     sizes = {str(row["group"]): row["n"] for row in records(report.groups)}
-    rows = records(report.rates)
+    result = None if report.primary is None else report[report.primary]
+    if result is not None and result.direction != "A->T":
+        result = None
+    pairs = {} if result is None else by_pair(result.table)
+    rows, means = records(report.rates), False
     for row in rows:
+        pair = pairs.get(pair_of(row), {})
+        if result is not None and not result.labelled:
+            row["base_rate"] = pair.get("base")  # of the reference
         before, after = row.get("base_rate"), row.get("predicted_rate")
         row["n"] = sizes[str(row["group"])]
         row["change"] = None if before is None or after is None else after - before
-    return rows
-
-
-def rates_with_reference(report: AuditReport) -> list[dict[str, Any]]:
-    """Return the rates of each pair; rows without labels are compared with the reference."""
-    rows = rates_of(report)
-    result = None if report.primary is None else report[report.primary]
-    if result is None or result.labelled or result.direction != "A->T":
-        return rows
-    pairs = by_pair(result.table)
-    for row in rows:
-        row["base_rate"] = before = pairs.get(pair_of(row), {}).get("base")
-        row["change"] = None if before is None else row["predicted_rate"] - before
-    return rows
-
-
-def with_means(report: AuditReport, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rates with what the verdict compares: means of probabilities, not decisions."""
-    result = None if report.primary is None else report[report.primary]
-    pairs = {} if result is None or result.direction != "A->T" else by_pair(result.table)
-    own = dict.fromkeys(("predicted_rate_low", "predicted_rate_high"))  # those of decisions
-    return [
-        row | own | {"predicted_rate": mean, "change": mean - row["base_rate"]}
-        if row["change"] is not None
-        and (mean := pairs.get(pair_of(row), {}).get("observed")) is not None
-        and abs(mean - row["predicted_rate"]) > 1e-9
-        else row
-        for row in rows
-    ]
-
-
-def rates_table(report: AuditReport) -> Table | None:
-    """Return the rates of each pair, the largest change first."""
-    rows = sorted(rates_with_reference(report), key=lambda row: -abs(row["change"] or 0))
+        # The verdict compares means of probabilities, not decisions.
+        mean = None if row["change"] is None else pair.get("observed")
+        means = means or (mean is not None and abs(mean - after) > 1e-9)
+    rows.sort(key=lambda row: -abs(row["change"] or 0))
     if not rows:
         return None
     labelled, predicted = (name in rows[0] for name in ("base_rate", "predicted_rate"))
@@ -307,7 +284,6 @@ def rates_table(report: AuditReport) -> Table | None:
         columns.append("Impact ratio")
         if labelled and not apart:
             columns += ["Accuracy", "True positive rate", "False positive rate"]
-    means = with_means(report, rows) != rows
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
         ring, dot = row.get("base_rate"), row.get("predicted_rate")

@@ -25,13 +25,13 @@ from skbiasamp.render.first import (
 )
 from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
-from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._content import (
     Cells,
     count,
     document_of,
     ends,
     estimates_table,
+    folded,
     naming_of_pairs,
     record,
     shown,
@@ -40,7 +40,8 @@ from skbiasamp.results._content import (
     with_interval,
 )
 from skbiasamp.results._facts import topic_of
-from skbiasamp.results._json import as_json, records
+from skbiasamp.results._report import ComparisonReport
+from skbiasamp.results.exports import as_json, records
 
 _RATES = {
     "accuracy": "Accuracy",
@@ -67,13 +68,7 @@ def comparison_document(report: ComparisonReport) -> Document:
                 facts[0] if len(facts) == 1 else None, tables=[accuracy] if accuracy else []
             ),
             next_steps(facts[0]),
-            Section(
-                express("page", "statistics"),
-                [*_statistics(report)],
-                "statistics",
-                only="page",
-                folded=True,
-            ),
+            folded("statistics", [*_statistics(report)], "statistics"),
         ],
     )
 
@@ -181,24 +176,19 @@ def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[()] | t
     return table, Text(express("tables", "churn_test", rows[0]["p_value"]))
 
 
-def _error_rates(report: ComparisonReport, model: str) -> list[dict[str, Any]]:
+def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None:
     """Return the error rates of both models by group."""
     own, before = (
         [row for row in records(report.rates) if row["model"] == name]
         for name in (model, report.reference)
     )
-    return [
+    rows = [
         row
         | {f"{key}, reference": old.get(key) for key in _RATES}
         | _drawn(row["accuracy"] - old["accuracy"])
         for row, old in zip(own, before, strict=True)
         if row.get("accuracy") is not None
     ]
-
-
-def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None:
-    """Return the error rates of both models by group."""
-    rows = _error_rates(report, model)
     if not rows:
         return None
     heading, named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))

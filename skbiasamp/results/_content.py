@@ -19,7 +19,6 @@ from skbiasamp._utils.formatting import (
     task_of,
 )
 from skbiasamp.render.document import (
-    Bullets,
     Cell,
     Code,
     Document,
@@ -27,9 +26,9 @@ from skbiasamp.render.document import (
     Section,
     Table,
     Terms,
-    Text,
 )
-from skbiasamp.results._json import as_json
+from skbiasamp.render.words import express
+from skbiasamp.results.exports import as_json
 
 Cells = dict[str, Callable[[Any], Cell]]  # by their headings
 
@@ -61,10 +60,10 @@ def _first(names: Sequence[str], most: int, joint: str) -> str:
     return joint.join(names[:most]) + more
 
 
-def only_task(tasks: Iterable[Any], of: str = "") -> str:
+def only_task(tasks: Iterable[Any]) -> str:
     """Return the name of the task in quotation marks if there is only one, else nothing."""
     names = {str(task): task for task in tasks}
-    return f"'{task_of(*names.values())}'{of}" if len(names) == 1 else ""
+    return f"'{task_of(*names.values())}'" if len(names) == 1 else ""
 
 
 def document_of(
@@ -115,7 +114,10 @@ def record(
     folded: list[Item | None] = [
         Terms([(_TITLES.get(key, key.replace("_", " ")), text) for key, text in terms]),
         Section("Files read", [Terms(files)]),
-        *(Section(title, [parameters(own)]) for title, own in (settings or {}).items()),
+        *(
+            Section(title, [Terms([(key, short(value)) for key, value in as_json(own).items()])])
+            for title, own in (settings or {}).items()
+        ),
     ]
     call = context.get("call")
     made: list[Item] = [Code(call)] if call else []
@@ -131,22 +133,17 @@ def _recorded(key: str, value: Any, context: Mapping[str, Any]) -> str:
     return f"{value:,.15g}" if isinstance(value, int | float) else str(value)
 
 
+def folded(name: str, items: Sequence[Item | None], id: str) -> Section:
+    """Return what a page shows on demand, and no short form."""
+    return Section(express("page", name), items, id, only="page", folded=True)
+
+
 def short(value: Any) -> str:
     """Return a parameter as text."""
     if isinstance(value, float):
         return f"{value:.4g}"
     text = "–" if value is None else str(value)
     return text if len(text) <= _PARAMETER else text[: _PARAMETER - 1] + "…"
-
-
-def parameters(values: Mapping[str, Any]) -> Terms:
-    """Return parameters and what they are."""
-    return Terms([(key, short(value)) for key, value in as_json(values).items()])
-
-
-def topics(texts: Mapping[str, str]) -> Bullets:
-    """Return texts by their topics."""
-    return Bullets([Text(text, f"{topic}.") for topic, text in texts.items()])
 
 
 # --------------------------------------------------------------------------- cells
@@ -163,17 +160,13 @@ def count(value: Any) -> str:
 
 
 def with_interval(
-    key: str, form: Callable[[Any], str] = rate, span: Sequence[str] = (), *, sided: bool = False
+    key: str, form: Callable[[Any], str] = rate, span: Sequence[str] = ()
 ) -> Callable[[Mapping[str, Any]], Cell]:
-    """Return the cell of a number and the ends of its interval; `span` are the names of these.
-
-    `sided` marks on which side of 0 the interval lies.
-    """
+    """Return the cell of a number and the ends of its interval; `span` are the names of these."""
 
     def cell(row: Mapping[str, Any]) -> Cell:
         value, low, high = map(row.get, (key, *(span or (f"{key}_low", f"{key}_high"))))
-        side = side_of_zero(value, low, high) if sided and value is not None else ""
-        return Cell(form(value), value, ends(low, high, form), side)
+        return Cell(form(value), value, ends(low, high, form))
 
     return cell
 

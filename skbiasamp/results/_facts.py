@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,8 +34,7 @@ from skbiasamp.render.facts import (
     Unknown,
     Who,
 )
-from skbiasamp.results._json import as_json, records
-from skbiasamp.results.sensitivity import bears_errors
+from skbiasamp.results.exports import as_json, records
 
 
 def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts:
@@ -45,7 +44,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
     changes = changes_of(result, known)
     groups = tuple(dict.fromkeys(change.group for change in changes))
     tasks = tuple(dict.fromkeys(change.task for change in changes))
-    view = _view(result, changes, groups, tasks)
+    view = view_of(result, changes, groups, tasks)
     worst = _worst(result, view, changes, known)
     favourable = wanted_in(known)
     who = None
@@ -53,6 +52,8 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
         who = who_of(changes, tasks, favourable, widens=result.verdict not in (REDUCES, NO_EFFECT))
         if who is not None and view == "groups":
             worst = next(change for change in changes if change.group == who.group)
+    # Whether the labels show a clear association of any pair.
+    clear = result.table.get("direction_clear")
     sides = ("labels", "predictions") if result.labelled else ("reference rows", "these rows")
     if isinstance(base := result.params.get("base"), str) and base == "train" and result.labelled:
         sides = ("training labels", "predictions")
@@ -81,7 +82,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
         changes=changes,
         before=sides[0],
         after=sides[1],
-        labels_differ=_labels_differ(result),
+        labels_differ=None if clear is None else any(each is True or each == 1 for each in clear),
         tasks=tasks,
         target=known.get("target"),
         groups=groups,
@@ -146,13 +147,6 @@ def _unknown(report: Any) -> Unknown | None:
     return replace(report.unknown, rates=rates)
 
 
-def reference_labels(result: Any) -> str:
-    """Return which labels give the signs."""
-    if not result.labelled:
-        return "reference rows"
-    return "training labels" if result.params.get("reference") == "train" else "labels"
-
-
 def task_name(task: Any, context: Mapping[str, Any]) -> str:
     """Return a task as sentences name it: a number by its column, if that is known."""
     text, target = task_of(task), context.get("target")
@@ -191,31 +185,39 @@ def changes_of(result: Any, context: Mapping[str, Any]) -> tuple[Change, ...]:
     if result.kind.has_attacker or not {"base", "observed"} <= set(table):
         return ()
     rows = [row for row in records(table) if None not in (row["base"], row["observed"])]
-    overall = _overall(rows)
+    sums: dict[str, list[float]] = {}  # of each task, over all groups
+    for row in rows:
+        total = sums.setdefault(str(row["task"]), [0.0, 0.0])
+        total[0] += (row.get("n") or 0) * row["base"]
+        total[1] += row.get("n") or 0
+    overall = {task: part / whole for task, (part, whole) in sums.items() if whole}
     return tuple(
-        Change(
-            group_name(row["group"], columns),
-            task_name(row["task"], context),
-            row.get("n"),
-            row["base"],
-            row["observed"],
-            row.get("change", row.get("delta")),
-            row.get("low_simultaneous"),
-            row.get("high_simultaneous"),
-            _effect(result, row, overall.get(str(row["task"]))),
+        change_in(
+            row, columns, context, "base", _effect(result, row, overall.get(str(row["task"])))
         )
         for row in rows
     )
 
 
-def _overall(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the rate of each task before, over all groups."""
-    sums: dict[str, list[float]] = {}
-    for row in rows:
-        total = sums.setdefault(str(row["task"]), [0.0, 0.0])
-        total[0] += (row.get("n") or 0) * row["base"]
-        total[1] += row.get("n") or 0
-    return {task: part / whole for task, (part, whole) in sums.items() if whole}
+def change_in(
+    row: Mapping[str, Any],
+    columns: Sequence[Any],
+    context: Mapping[str, Any],
+    before: str,
+    effect: str,
+) -> Change:
+    """Return the change of a row of a table, from its column `before` to what is observed."""
+    return Change(
+        group_name(row["group"], columns),
+        task_name(row["task"], context),
+        row.get("n"),
+        row[before],
+        row["observed"],
+        row.get("change", row.get("delta")),
+        row.get("low_simultaneous"),
+        row.get("high_simultaneous"),
+        effect,
+    )
 
 
 def _effect(result: Any, row: Mapping[str, Any], overall: float | None) -> str:
@@ -261,29 +263,22 @@ def _of_rates(report: Any) -> tuple[Change, ...]:
     """Return rates that no interval judges, of a report whose verdict is about something else."""
     columns = report.context.get("group_columns", ())
     sizes = {str(row["group"]): row["n"] for row in records(report.groups)}
-    return tuple(
-        Change(
-            group_name(row["group"], columns),
-            task_name(row["task"], report.context),
-            sizes.get(str(row["group"])),
-            row["base_rate"],
-            row["predicted_rate"],
-            row["predicted_rate"] - row["base_rate"],
-            None,
-            None,
-            "unknown",
-        )
-        for row in records(report.rates)
-        if None not in (row["base_rate"], row["predicted_rate"])
-    )
+    changes = []
+    for row in records(report.rates):
+        before, after = row["base_rate"], row["predicted_rate"]
+        if before is not None and after is not None:
+            row |= {"n": sizes.get(str(row["group"])), "observed": after, "change": after - before}
+            changes.append(change_in(row, columns, report.context, "base_rate", "unknown"))
+    return tuple(changes)
 
 
 # --------------------------------------------------------------------------- what is seen first
 
 
-def _view(
+def view_of(
     result: Any, changes: Sequence[Change], groups: Sequence[str], tasks: Sequence[str]
 ) -> str:
+    """Return what is seen first, see `Facts`."""
     if result.kind.has_attacker:
         return "attack"
     if not changes:
@@ -432,13 +427,6 @@ def who_of(
     return Who(most.group, most.task if wanted else name, *rates(most), loses=True)
 
 
-def _labels_differ(result: Any) -> bool | None:
-    """Return whether the labels show a clear association of any pair."""
-    if "direction_clear" not in result.table:
-        return None
-    return bool(np.any([value is True or value == 1 for value in result.table["direction_clear"]]))
-
-
 def _guesses(result: Any) -> Guesses | None:
     """Return how well attackers guess on both sides."""
     if not result.kind.has_attacker or math.isnan(result.value) or len(result.columns) != 2:
@@ -449,7 +437,7 @@ def _guesses(result: Any) -> Guesses | None:
 
 def _robust(result: Any, columns: Sequence[Any]) -> Robust | None:
     """Return how many wrong labels of one group a verdict bears."""
-    if result.verdict not in DIRECTION_OF or result.kind.has_attacker or not bears_errors(result):
+    if result.verdict not in DIRECTION_OF or result.kind.has_attacker or not result._bears_errors:
         return None
     pairs = result.sensitivity().iloc[1:]
     known = pairs[pairs["share"] <= 1]

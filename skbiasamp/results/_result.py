@@ -26,11 +26,9 @@ from skbiasamp.render.document import Document
 from skbiasamp.render.facts import Facts
 from skbiasamp.render.words import express
 from skbiasamp.results._facts import result_facts
-from skbiasamp.results._json import OfMetric
-from skbiasamp.results._shown import Shown
+from skbiasamp.results.exports import OfMetric, Shown, of_frame
 from skbiasamp.results.kinds import Kind
 from skbiasamp.results.pair_tables import COLUMNS, row_of, uncounted
-from skbiasamp.results.sensitivity import label_errors
 
 # What a result says of the pair that is affected most.
 _OF_PAIR = (*COLUMNS[:7], "low", "high", "p_adjusted", "sign")
@@ -388,6 +386,26 @@ class AuditResult(Shown, OfMetric):
         """
         return label_errors(self)
 
+    @property
+    def _bears_errors(self) -> bool:
+        """Whether it is known how the value follows each rate of its base."""
+        base = self.params.get("base")
+        rates = self.kind.is_signed and self.percent and self.direction == "A->T"
+        if base is None or not rates:
+            return False
+        by_task = self._defined.groupby("task", sort=False)
+        if self._defined.empty or not np.allclose(by_task["n"].sum(), self.n_samples):
+            return False
+        # The overall rate moves by the group's share. Training rows have other shares, which do
+        # not matter if the signs of a task add up to 0, as those of two groups do.
+        from_training = isinstance(base, str) and base == "train"
+        return not from_training or bool((by_task["sign_weight"].sum() == 0).all())
+
+    @property
+    def _defined(self) -> pd.DataFrame:
+        table = self.table
+        return table[table["amplification"].notna()] if "sign_weight" in table else table[:0]
+
     def group_name(self, group: Any) -> str:
         """Return a group as text: "sex = Female, race = Black" if the columns are known.
 
@@ -425,9 +443,7 @@ class AuditResult(Shown, OfMetric):
         -------
         document : Document
         """
-        from skbiasamp.results._result_document import result_document
-
-        return result_document(self)
+        return of_frame(_title(self), _shown(self), _remarks(self))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table of pairs, with metric and direction as first columns.
@@ -441,3 +457,127 @@ class AuditResult(Shown, OfMetric):
         frame.insert(0, "metric", self.metric)
         frame.insert(1, "direction", self.direction)
         return frame
+
+
+# --------------------------------------------------------------------------- as text
+
+_MOST = 10  # pairs
+_FLAGS = {
+    "direction_clear": "no clear direction in the labels",
+    "reliable": "fewer than 10 rows",
+}
+
+
+def _title(result: AuditResult) -> str:
+    value = "undefined" if math.isnan(result.value) else f"{result.value:+.4f}"
+    text = f"{result.name}: {value}"
+    if not math.isnan(result.low):
+        text += f" [{result.low:+.4f}, {result.high:+.4f}]"
+    if not math.isnan(result.p_value):
+        text += f", p = {result.p_value:.3g}"
+    rows = f"{result.n_samples:,.15g} row{'s' * (result.n_samples != 1)}"
+    if "attacker" in result.statistics:
+        return f"{text} ({rows}, {result.statistics['attacker']} attacker)"
+    group, task = result.pair_of
+    if all(isinstance(task, tuple) for task in result.table["task"]):
+        task = "set of tasks"
+    counts = []
+    for side, what in (("group", group), ("task", task)):
+        if list(result.table[side].unique()) != ["(all)"]:
+            n, (first, *rest) = result.table[side].nunique(), what.split(" ")
+            counts.append(" ".join([f"{n} {first}{'s' * (n != 1)}", *rest]))
+    return f"{text} ({', '.join([rows, ' x '.join(counts)])})"
+
+
+def _shown(result: AuditResult) -> pd.DataFrame:
+    """Return what fits a screen: the strongest pairs, and only columns that say something."""
+    table = result.table if len(result.table) <= _MOST else result.strongest(_MOST)
+    apart = uncounted(table)
+    empty = table.columns[table.isna().all()].difference(["group", "task"])
+    table = table.drop(columns=empty)
+    if table["group"].map(lambda group: isinstance(group, tuple)).any():
+        table = table.assign(group=[result.group_name(group) for group in table["group"]])
+    hidden = table.columns.intersection(["amplification", "low", "high", "p_value"])
+    if apart.any():
+        table = table.assign(**{name: table[name].mask(apart) for name in hidden})
+    # One p-value is enough to see, and a flag only where it is raised.
+    counted = table[~apart]
+    lowered = [flag for flag in _FLAGS if flag in table and counted[flag].all()]
+    again = ["p_adjusted", "low_simultaneous", "high_simultaneous"]
+    known = "sign_weight" in table and (table["sign_weight"] == table["sign"]).all()
+    if known:
+        again.append("sign_weight")
+    alike = "change" in table and np.allclose(table["change"], table["delta"], equal_nan=True)
+    if alike:
+        again.append("change")
+    return table.drop(columns=[*again, *lowered], errors="ignore")
+
+
+def _remarks(result: AuditResult) -> list[str]:
+    """Return how many pairs are not shown, and how many are flagged."""
+    n, counted = len(result.table), ~uncounted(result.table)
+    remarks = [f"(the strongest {_MOST} of {n:,} pairs)"] if n > _MOST else []
+    for flag, what in _FLAGS.items():
+        # NaN is no flag.
+        raised = sum(value is False for value in result.table.loc[counted].get(flag, ()))
+        if raised:
+            remarks.append(f"({raised:,} of {n:,} pairs: {what}, {flag}=False)")
+    if result.differs and not math.isnan(result.published):
+        remarks.append(express("page", "stat_published", result.facts))
+    return remarks
+
+
+# --------------------------------------------------------------------------- wrong labels
+
+
+def label_errors(result: AuditResult) -> pd.DataFrame:
+    """Return by how much rates of the base must be wrong until the interval reaches 0."""
+    if not result._bears_errors:
+        raise InputError(
+            "{name} needs changes of rates, A->T, of groups that do not overlap (with "
+            "base='train' of two groups); got a result of {seen}.",
+            name="sensitivity",
+            seen=result.name,
+        )
+    pairs = result._defined
+    ends = np.array([result.low, result.high])
+    distance = ends[np.abs(ends).argmin()] if result.verdict in DIRECTION_OF else math.nan
+    # A label that changes moves the rate of its group, and by the group's share that of everybody.
+    total = pairs.groupby("task", sort=False)["sign_weight"].transform("sum")
+    slope = (pairs["sign_weight"] - pairs["n"] / result.n_samples * total) / len(pairs)
+    slope, base = slope * (1 if distance > 0 else -1), pairs["base"].to_numpy(float)
+    too_low = (slope > 0).to_numpy()
+    possible, moves = np.where(too_low, 1 - base, base), np.abs(slope).to_numpy()
+    of_groups = pairs.groupby("group", sort=False)
+    exclusive, group = np.allclose(of_groups["base"].sum(), 1), of_groups.ngroup().to_numpy()
+    slopes, shares = slope.to_numpy(), []
+    for i in range(len(pairs)):
+        gains, labels = moves[i : i + 1], possible[i : i + 1]
+        if exclusive:  # a wrong label is taken from one class and added to another
+            others = group == group[i]
+            gains = slopes[i] - slopes[others] if too_low[i] else (slopes[others] - slopes[i]).max()
+            labels = base[others] if too_low[i] else labels
+        shares.append(_least(abs(distance), np.atleast_1d(gains), labels))
+    # All rates at once: each moves as far as the others, or to 0 or 1.
+    steps = np.unique([0.0, *possible])
+    reached = [moves @ np.minimum(possible, step) for step in steps]
+    every = np.interp(abs(distance), reached, steps, right=math.nan)
+    table = pairs[["group", "task", "n"]].assign(
+        label=np.where(too_low, "too rarely", "too often"),
+        share=shares,
+    )
+    table = table.sort_values("share", kind="stable")
+    whole = pd.DataFrame([("(all)", "(all)", result.n_samples, "either", every)])
+    return pd.concat([whole.set_axis(table.columns, axis=1), table], ignore_index=True)
+
+
+def _least(distance: float, gains: Array, labels: Array) -> float:
+    """Return the least share of labels that is worth a distance: those that gain most come first.
+
+    `labels` are the shares that there are of each gain.
+    """
+    order = np.argsort(-gains)[: int((gains > 1e-12).sum())]
+    reached = np.cumsum(np.append(0, gains[order] * labels[order]))
+    if not distance <= reached[-1]:
+        return math.nan
+    return float(np.interp(distance, reached, np.cumsum(np.append(0, labels[order]))))

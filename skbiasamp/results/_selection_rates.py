@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import MISSING
-from skbiasamp._utils.formatting import group_of, name_of, number, rate, task_of
+from skbiasamp._utils.formatting import group_of, name_of, number, task_of
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import Bullets, Cell, Document, Item, Section, Table, Text
+from skbiasamp.render.words import express
 from skbiasamp.results._content import (
     Cells,
     count,
@@ -22,11 +23,9 @@ from skbiasamp.results._content import (
     only_task,
     record,
     table_columns,
-    topics,
     with_interval,
 )
-from skbiasamp.results._json import records
-from skbiasamp.results._shown import Paged
+from skbiasamp.results.exports import Paged, records
 
 _MEASURES = ("selection_rate", "true_positive_rate", "false_positive_rate")
 
@@ -88,31 +87,35 @@ class SelectionRates(Paged):
         """
         context, rows = self.context, records(self.table)
         task = only_task(row["task"] for row in rows)
-        selected = f"Selected: the model predicts {task or 'the task'}."
-        if "score" in context.get("selected", ""):
-            task = "a score above the median"
-            selected = f"Selected: {task} score of all rows (scoring rate)."
+        scored = "score" in context.get("selected", "")
+        selected = express("selection", "selected", task, scored)
+        task = "a score above the median" if scored else task
         tables = selection_tables(rows, context.get("group_columns", ()), task)
-        below = _below(rows)
         opening: list[Item | None] = [Text(selected)]
-        if below:
+        if below := _below(rows):
             more = len(below) - _MOST_BELOW
             opening += [
-                Text("Categories with an impact ratio below 0.8, and its 95 % interval:"),
+                Text(express("selection", "some_below")),
                 Bullets.of(below[:_MOST_BELOW]),
-                Text(f"{more} more are in the tables.", quiet=True) if more > 0 else None,
+                Text(express("selection", "more", more), quiet=True) if more > 0 else None,
             ]
         else:
-            opening.append(Text("No impact ratio lies below 0.8."))
+            opening.append(Text(express("selection", "none_below")))
         opening += [Text(text) for text in _unknown(rows)]
+        together = Text(express("selection", "together"), quiet=True)
+        kinds = context.get("min_share"), context.get("n_clusters")
+        limits = []
+        for i in range(6):
+            lead, text = (express("selection", "limit", i, part, *kinds) for part in (0, 1))
+            limits.append(Text(text, lead))
         return document_of(
             context,
-            "Selection rates and impact ratios",
+            express("selection", "title_of_page"),
             sections=[
-                Section("Below four fifths", opening, "verdict"),
-                Section("Rates by category", [*tables, _TOGETHER], "tables"),
+                Section(express("selection", "below"), opening, "verdict"),
+                Section(express("selection", "tables"), [*tables, together], "tables"),
                 _differences(records(self.differences)),
-                _limits(context),
+                Section(express("selection", "limits"), [Bullets(limits)], "limits", only="page"),
                 record(context, context.get("data_files", ())),
             ],
         )
@@ -204,22 +207,12 @@ def _table(
         named,
         _RATIO,
         id=table_id,
-        caption=f"Selection rates by {name_of(by)}, with 95 % intervals"
-        f"{TOGETHER * hold_together(rows)}; line: four fifths"
-        + f"; selected: {selected}"
-        * bool(selected),
+        caption=express("selection", "table", name_of(by), hold_together(rows), selected),
         first="Category",
         marks="Impact ratio",
         axis=axis,
         brief=("Rows", "Selected", "Selection rate", "Impact ratio"),
     )
-
-
-_TOGETHER = Text(
-    "Intervals of impact ratios are simultaneous: they hold for all categories of a column.",
-    quiet=True,
-)
-TOGETHER = " (of impact ratios: simultaneous)"
 
 
 def hold_together(rows: Iterable[Mapping[str, Any]]) -> bool:
@@ -250,16 +243,14 @@ def _unknown(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Say whether rows without a category could move impact ratios across four fifths."""
     if not any("impact_ratio_lowest" in row for row in rows):
         lost = any(MISSING in group_of(row["category"]) for row in rows)
-        return ["Rows without a category are in no ratio: missing='bounds' bounds them."] * lost
+        return [express("selection", "lost")] * lost
     turned = [row for row in rows if row["impact_ratio_turned_by"] is not None]
-    if not turned:
-        return ["The findings hold whichever categories the unknown rows belong to."]
-    least = min(turned, key=lambda row: row["impact_ratio_turned_by"])
-    which = f"{name_of(least['by'])}: {group_of(least['category'])}"
-    return [
-        f"{len(turned)} of {len(rows)} findings depend on the unknown. With "
-        f"{count(least['impact_ratio_turned_by'])} such rows, one ratio crosses 0.8 ({which})."
-    ]
+    words: tuple[str, ...] = ("", "")
+    if turned:
+        least = min(turned, key=lambda row: row["impact_ratio_turned_by"])
+        which = f"{name_of(least['by'])}: {group_of(least['category'])}"
+        words = count(least["impact_ratio_turned_by"]), which
+    return [express("selection", "bounded", len(turned), len(rows), *words)]
 
 
 def _differences(rows: list[dict[str, Any]]) -> Section:
@@ -274,10 +265,10 @@ def _differences(rows: list[dict[str, Any]]) -> Section:
         cells,
         lambda row: {"name": name_of(row["by"])},
         id="differences-table",
-        caption="Highest rate minus lowest rate, of categories in the ratios, with 95 % intervals",
+        caption=express("selection", "differences_table"),
         first="Sensitive column",
     )
-    title = "Largest differences between categories"
+    title = express("selection", "differences")
     return Section(title, [table] if rows else [], "differences", only="page")
 
 
@@ -294,32 +285,3 @@ def _below(rows: Iterable[dict[str, Any]]) -> list[str]:
         )
         for row in sorted(low, key=lambda row: row["impact_ratio_high"] or 0)
     ]
-
-
-def _limits(context: Mapping[str, Any]) -> Section:
-    """Return what the tables are, and what they are not."""
-    least = context.get("min_share")
-    clusters = context.get("n_clusters")
-    texts = {
-        "Layout": "Rates by each sensitive column and by their combinations, as in the tables "
-        "that New York City's Local Law 144 asks for.",
-        "Impact ratio": "The rate of a category over the highest rate of a category in the "
-        "ratios. The category with the highest rate has 1.",
-        "Left out of the ratios": "Rows with an unknown category"
-        + (f", and categories with less than {rate(least)} of all rows" if least else "")
-        + ". They are counted and marked.",
-        "Intervals of impact ratios": "They compare with the category that truly has the highest "
-        "rate, which need not be the highest here.",
-        "Intervals of rates": "They hold for one category each. "
-        + (
-            "All intervals allow for rows of a cluster that are alike "
-            f"({count(clusters)} clusters)."
-            if clusters
-            else "All intervals take rows to be independent."
-        ),
-        "Not a compliance claim": "These numbers describe the rows that were passed. They do not "
-        "say that a law is met, that the data are those a law asks for, or that a selection is "
-        "justified. Four fifths is a rule of thumb, not a test of discrimination.",
-    }
-    title = "What these tables are, and what they are not"
-    return Section(title, [topics(texts)], "limits", only="page")

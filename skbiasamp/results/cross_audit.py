@@ -13,9 +13,9 @@ import pandas as pd
 from skbiasamp._input.checks import Array
 from skbiasamp.render.facts import Facts, Model, Trained
 from skbiasamp.render.words import express
-from skbiasamp.results._json import as_json, records
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
+from skbiasamp.results.exports import as_json, records
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,29 +10,24 @@ from typing import Any, ClassVar, cast
 import pandas as pd
 
 from skbiasamp._utils.formatting import (
-    ADDS,
-    REVERSES,
     group_of,
     in_points,
-    level_of,
-    listed,
     name_of,
     number,
     points,
-    rate,
     side_of_zero,
     task_of,
 )
 from skbiasamp.render.document import Bullets, Document, Item, Section, Table, Text
+from skbiasamp.render.words import express
 from skbiasamp.results._content import (
     document_of,
     interval_in_words,
     record,
     with_interval,
 )
-from skbiasamp.results._json import Stored
 from skbiasamp.results._result import AuditResult
-from skbiasamp.results._shown import Paged
+from skbiasamp.results.exports import Paged, Stored
 from skbiasamp.results.pair_tables import pair_of
 
 
@@ -212,7 +207,7 @@ class Explanation(Paged, Stored):
         ]
         return document_of(
             self.context,
-            "Where the amplification comes from",
+            express("explain", "title_of_page"),
             sections=[
                 Section("Verdict", [Text(self.audit.sentence)], "verdict"),
                 *parts,
@@ -226,37 +221,12 @@ def reversal(
     task: Any, groups: Sequence[str], of: str, whole: float, within: float, column: str
 ) -> str:
     """Say that a difference between groups reverses within strata (Simpson's paradox)."""
-    first, other = groups if whole > 0 else groups[::-1]
-    return (
-        f"Reversal within strata ({of}, task {task_of(task)}): {first} has the higher rate "
-        f"overall, by {points(whole)}. Within strata of {column}, {other} has the higher rate, by "
-        f"{points(within)} (Simpson's paradox)."
-    )
+    named = groups if whole > 0 else groups[::-1]
+    sizes = points(whole), column, points(within)
+    return express("explain", "reversal", of, task_of(task), *named, *sizes)
 
 
 _TABLES = ("change", "decision", "strata", "conditional", "gaps", "features", "predictors")
-# What a part, or a part of a table, is. `{more}` says in which direction.
-_MEANINGS = {
-    "change": "The predictions associate group and task {more} the labels do.",
-    "shift": "Over all rows, tasks are predicted more or less often than they are labelled.",
-    "selection": "The audited labels chose the signs, and their noise changes the value by this.",
-    "scores": "The scores associate group and task {more} the labels do.",
-    "rounding": (
-        "Scores become yes or no, at a threshold that predicts each task as often as it is "
-        "labelled. The part named threshold is what the threshold in use adds."
-    ),
-    "threshold": (
-        "The threshold in use adds this part, compared with one that predicts each task as often "
-        "as it is labelled."
-    ),
-    "within strata": "Within strata, predictions associate group and task {more} labels do.",
-    "no overlap": "In these strata a group has no rows.",
-    "strata": "These rows add this part.",
-    "features": "Through this feature the scores differ between groups.{proxy}",
-    "task predictor": "Predicted tasks associate group and task {more} labelled tasks do.",
-    "group predictor": "Predicted groups associate group and task {more} labelled groups do.",
-    "labels": "The labels of these rows associate group and task {more} those of training do.",
-}
 _NOISE = 1e-12
 # Parts of the published value that change no association, and so cannot amplify.
 _PLAIN = ("shift", "selection")
@@ -268,10 +238,6 @@ SUMS = {
     "predictors": "value of MALS",
 }
 _MOST_PARTS, _MOST_SENTENCES = 6, 5  # on the page of an audit
-_CAUTION = (
-    "The author of this report chose {given}. A column that the decision itself caused explains "
-    "everything, and hides discrimination."
-)
 
 
 def explanation_items(explanation: Explanation | None) -> Iterator[Item | None]:
@@ -292,7 +258,7 @@ def explanation_items(explanation: Explanation | None) -> Iterator[Item | None]:
 
 def _findings(explanation: Explanation) -> list[Item | None]:
     given = [name_of(name) for name in explanation.context["given"]]
-    caution = Text(_CAUTION.format(given=listed(given))) if given else None
+    caution = Text(express("explain", "caution", given)) if given else None
     return [Bullets.of(explanation.findings), caution]
 
 
@@ -316,7 +282,7 @@ def _waterfall(explanation: Explanation, name: str, most: int | None = None) -> 
         rows.append(part | {"from": reached, "to": reached + part["value"]})
         reached += part["value"]
     rows.append(_sum(title, reached))
-    level = level_of(explanation.context["confidence_level"])
+    level = explanation.context["confidence_level"]
     return Table.of(
         rows,
         {"Value": with_interval("value", number, _ENDS)},
@@ -328,8 +294,7 @@ def _waterfall(explanation: Explanation, name: str, most: int | None = None) -> 
             "span": (row["from"], row["to"]),
         },
         id=f"why-{name}",
-        caption=f"Parts of the {title}, with {level} intervals: each begins where the one "
-        "above it ends",
+        caption=express("explain", "waterfall", title, level),
         first="Part",
         marks="Waterfall",
     )
@@ -353,12 +318,17 @@ def sentences_of(explanation: Explanation, name: str) -> Iterator[str]:
         yield from _of_gaps(explanation)
         return
     rows = _rows(explanation.tables[name])
-    yield from (_of_part(explanation, row, name) for row in rows if not _is_zero(row))
+    for row in rows:
+        if not _is_zero(row):
+            part, side = row["part"], side_of_zero(row["value"], row["low"], row["high"])
+            of_table = name in ("change", "strata", "features") and part not in _PLAIN
+            words = _named(explanation, part, name), row, name if of_table else part, side
+            yield express("explain", "part", *words, _interval(explanation, row))
     if name == "decision":
         decided = sum(row["value"] for row in rows if row["part"] in ("rounding", "threshold"))
-        yield f"Decisions in place of scores (rounding and threshold): {number(decided)} in all."
+        yield express("explain", "decided", decided)
     if zero := [_named(explanation, row["part"], name) for row in rows if _is_zero(row)]:
-        yield f"{listed(zero)}: exactly 0."
+        yield express("explain", "nothing", zero)
 
 
 def _named(explanation: Explanation, part: Any, table: str) -> str:
@@ -376,25 +346,6 @@ def _interval(explanation: Explanation, row: Mapping[str, Any], form: Any = numb
         return ""
     level = explanation.context["confidence_level"]
     return f" ({interval_in_words(level, row['low'], row['high'], form)})"
-
-
-def _of_part(explanation: Explanation, row: Mapping[str, Any], table: str) -> str:
-    part, value, proxy = row["part"], row["value"], ""
-    side = side_of_zero(value, row["low"], row["high"])
-    verdict: Any = row.get("verdict")
-    verb = f"{verdict}, " if isinstance(verdict, str) else ""
-    if row.get("proxy"):
-        proxy = (
-            " It is a proxy: alone it predicts the group (accuracy "
-            f"{rate(row['predicts_group'])}, groups weighted equally)."
-        )
-    more = "more strongly than" if value > 0 else "less strongly than"
-    more = {REVERSES: "in the other direction than", ADDS: "in another way than"}.get(verdict, more)
-    meaning = _MEANINGS[table if table in _MEANINGS and part not in _PLAIN else part].format(
-        more="about as strongly as" if side == "across" else more, proxy=proxy
-    )
-    interval = _interval(explanation, row)
-    return f"{_named(explanation, part, table)}: {verb}{number(value)}{interval}. {meaning}"
 
 
 def _of_gaps(explanation: Explanation) -> Iterator[str]:
@@ -418,12 +369,8 @@ def _of_gaps(explanation: Explanation) -> Iterator[str]:
         inside, alone = (round(part[name]["value"], 3) for name in ("unexplained", "no overlap"))
         explained = first - second - inside - alone
         interval = _interval(explanation, part["unexplained"], in_points)
-        apart = f", and {in_points(alone)} come from strata without rows of both groups"
-        yield (
-            f"{names}, task {task_of(task)}: {in_points(first - second)} percentage points in "
-            f"{of}. Strata ({given}) explain {in_points(explained)}, and {in_points(inside)} "
-            f"remain within them{interval}{apart * bool(alone)}."
-        )
+        numbers = first - second, explained, inside, interval, alone
+        yield express("explain", "gap", names, task_of(task), of, given, *numbers)
 
 
 def _is_zero(row: Mapping[str, Any]) -> bool:

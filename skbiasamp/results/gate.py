@@ -229,16 +229,9 @@ class Limit(NamedTuple):
     def rows(self, result: Any, value: float, low: float, high: float) -> float:
         """Return how many rows decide, if the value is the truth."""
         distance = abs((value if self.one_sided else abs(value)) - self.size)
-        return rows_to_find(result, distance, (low, high))
-
-
-def rows_to_find(result: Any, effect: float, ends: tuple[float, float] | None = None) -> float:
-    """Return how many rows find an effect with a probability of 80 %."""
-    low, high = result.judged[1:] if ends is None else ends
-    least = smallest_effect(
-        low, high, power=_POWER, confidence_level=result.confidence_level or 0.95
-    )
-    return float(result.n_samples * (least / effect) ** 2) if effect > 0 else math.inf
+        level = result.confidence_level or 0.95
+        least = smallest_effect(low, high, power=_POWER, confidence_level=level)
+        return float(result.n_samples * (least / distance) ** 2) if distance > 0 else math.inf
 
 
 def _worst(outcomes: Iterable[str]) -> str:
@@ -313,28 +306,29 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
         if check is None:
             clear = not result.kind.has_attacker or result.verdict == REVEALS_MORE
             sure = result.low <= 0 or clear
-            judged = result.judged
-            check = _checked(
-                name, result, judged, result.verdict, result.sentence, limit, sure=sure
-            )
-        yield _with_all_groups(check, result)
+            own = result.verdict, result.sentence
+            check = _checked(name, result, result.judged, *own, limit, sure=sure)
+        # A check does not pass if groups of the training labels were not audited.
+        missing = tuple(map(result.group_name, result.statistics.get("missing_groups", ())))
+        if check.outcome == PASSED and missing:
+            check = replace(check, outcome=INCONCLUSIVE, missing=missing)
+        yield check
         return
     clear_word = result.kind.verdict_of_difference("above")
     for model, verdict in result.verdicts.items():
-        judged = result.judged(model)
+        judged, own = result.judged(model), (verdict, result.sentence(model))
+        title = f"{name}, {name_of(model)}"
         # What a model adds less is within a limit on one side.
         if verdict == ADDS_MORE or (verdict == ADDS_LESS and not limit.one_sided):
             pairs = result.pairs[result.pairs["model"] == model]
-            own = (verdict, result.sentence(model))
-            added = _added(f"{name}, {name_of(model)}", result, pairs, *own, limit)
+            added = _added(title, result, pairs, *own, limit)
             if added is not None:
                 yield added
                 continue
         # Above the limit by its interval alone: the test that is adjusted for several models finds
         # no difference.
         sure = judged[1] <= 0 or verdict in (clear_word, ADDS_MORE)
-        title = f"{name}, {name_of(model)}"
-        yield _checked(title, result, judged, verdict, result.sentence(model), limit, sure=sure)
+        yield _checked(title, result, judged, *own, limit, sure=sure)
 
 
 def _added(
@@ -355,18 +349,6 @@ def _added(
     judged = tuple(float(row[key]) for key in ("change", "low_simultaneous", "high_simultaneous"))
     check = _checked(name, result, judged, verdict, sentence, both)
     return replace(check, outcome=_worst(outcomes))
-
-
-def _with_all_groups(check: GateCheck, result: Any) -> GateCheck:
-    """Return a check that does not pass if groups of the training labels were not audited."""
-    missing = tuple(map(result.group_name, result.statistics.get("missing_groups", ())))
-    if check.outcome != PASSED or not missing:
-        return check
-    return replace(check, outcome=INCONCLUSIVE, missing=missing)
-
-
-def _pairs(n: int) -> str:
-    return f"{n} pair{'s' * (n != 1)}"
 
 
 def _checked(
@@ -416,7 +398,7 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
     columns = ("change", "low_simultaneous", "high_simultaneous")
     value, low, high = (float(pair[column]) for column in columns)
     n = outcomes.count(FAILED)
-    outside = f"{_pairs(n)} outside the limit"
+    outside = f"{n} pair{'s' * (n != 1)} outside the limit"
     verdict = REVERSES if result.verdict == REVERSES else outside
     return _checked(title, result, (value, low, high), verdict, result.sentence, limit)
 

@@ -13,34 +13,20 @@ from skbiasamp._utils import formatting as words
 class Kind(StrEnum):
     """How the value of a metric is read. A kind equals its name: metrics declare it, files hold it.
 
-    `reading` explains a value, and `sides` labels an axis of values.
+    A signed mean, a mean whose published value is a size without direction, or the gain of an
+    attacker.
     """
 
-    reading: str
-    sides: str
+    SIGNED = "signed"
+    SIZE = "size"
+    ATTACK = "attack"
 
-    SIGNED = (
-        "signed",
-        "Above 0 the predictions exaggerate the association in the labels, below 0 they weaken it.",
-        "← reduces  |  amplifies →",
-    )
-    SIZE = (
-        "size",
-        "Above 0 the associations grow. The published value is a size and has no direction.",
-        "← reduces  |  amplifies →",
-    )
-    ATTACK = (
-        "attack",
-        "Above 0 the attacker guesses better from the model than from {baseline}, below 0 worse.",
-        "← reveals less  |  reveals more →",
-    )
-
-    def __new__(cls, name: str, *texts: str) -> Kind:
-        """Return the kind of this name."""
-        kind = str.__new__(cls, name)
-        kind._value_ = name
-        kind.reading, kind.sides = texts
-        return kind
+    @property
+    def sides(self) -> str:
+        """Label of an axis of values."""
+        if self.has_attacker:
+            return "← reveals less  |  reveals more →"
+        return "← reduces  |  amplifies →"
 
     @property
     def is_signed(self) -> bool:

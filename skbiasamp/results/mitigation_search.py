@@ -26,8 +26,7 @@ from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_document import changed_pairs
 from skbiasamp.results._content import Cells, estimates_table, shown, with_interval
-from skbiasamp.results._json import records
-from skbiasamp.results._shown import Paged
+from skbiasamp.results.exports import Paged, records
 
 BASELINE = "none"  # the name of the model as it is
 STOPPED, FAILED, WORSE = "stopped early", "failed", "worse elsewhere"

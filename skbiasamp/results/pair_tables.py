@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array, Names
-from skbiasamp.results._json import records
+from skbiasamp.results.exports import records
 
 COLUMNS = (
     "group",
@@ -70,14 +70,6 @@ def uncounted(table: pd.DataFrame) -> Array:
     if "sign" not in table:
         return np.zeros(len(table), bool)
     return np.asarray((table["sign"] == 0) & (table["amplification"] == 0))
-
-
-def without_equal_values(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table without the published values, if each is the value to four digits."""
-    if "value" not in table or "published" not in table:
-        return table
-    gap = np.asarray(table["value"] - table["published"], dtype=float)
-    return table if (np.abs(gap) >= 5e-5).any() else table.drop(columns="published")
 
 
 def pair_of(row: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from skbiasamp._utils.formatting import group_of
 from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.render.document import Slider
 from skbiasamp.render.words import express
-from skbiasamp.results._json import records
+from skbiasamp.results.exports import records
 
 _DRAWS = 400
 

@@ -45,14 +45,14 @@ from skbiasamp.render.words import express
 from skbiasamp.results._content import (
     document_of,
     estimates_table,
+    folded,
     naming_of_pairs,
     record,
     shown,
     table_columns,
     with_interval,
 )
-from skbiasamp.results._json import OfMetric, as_json, records
-from skbiasamp.results._shown import Paged
+from skbiasamp.results.exports import OfMetric, Paged, as_json, records
 from skbiasamp.results.kinds import Kind
 from skbiasamp.results.pair_tables import pair_of
 
@@ -312,15 +312,25 @@ class Timeline(Paged, OfMetric):
         document : Document
         """
         periods, facts = records(self.periods), self.facts
-        noted = [Text(note) for note in _noted(self.notes)]
+        notes: dict[str, list[str]] = {}  # those of one text together: empty periods are many
+        for note in self.notes:
+            named = notes.setdefault(note["text"], [])
+            named += [note["period"]] if note["period"] is not None else []
+        noted = [Text(express("over", "note", *note[::-1])) for note in notes.items()]
+        n_steps = int(express("over", "n_steps", facts.verdict))
+        steps = [
+            Action(*(express("over", "step", facts.verdict, i, part) for part in range(3)))
+            for i in range(n_steps)
+        ]
         settings = {metric_name(self.name): self.params}
+        written = record(self.context, self.context.get("data_files", []), settings)
         return document_of(
             self.context,
             express("over", "title_of_page"),
             [
                 Section(express("page", "report"), [_card(self, facts)], "first"),
                 Section(express("over", "picture"), [_chart(self, facts, periods)], "value"),
-                Section(express("page", "next"), [_steps(facts.verdict)], "next", only="page"),
+                Section(express("page", "next"), [Actions(steps)], "next", only="page"),
                 Section(express("over", "which"), _pairs(self), "pairs", only="page"),
                 Section(
                     express("over", "every"),
@@ -334,13 +344,7 @@ class Timeline(Paged, OfMetric):
                     "notes",
                     only="page",
                 ),
-                Section(
-                    express("page", "statistics"),
-                    [record(self.context, self.context.get("data_files", []), settings)],
-                    "statistics",
-                    only="page",
-                    folded=True,
-                ),
+                folded("statistics", [written], "statistics"),
             ],
         )
 
@@ -412,26 +416,6 @@ def _card(timeline: Timeline, facts: Watch) -> Card:
         express("over", "scope", facts),
         (timeline.context.get("date") or "").partition(" ")[0],
     )
-
-
-def _steps(verdict: str) -> Actions:
-    """Return what to do next."""
-    n = int(express("over", "n_steps", verdict))
-    return Actions(
-        [
-            Action(*(express("over", "step", verdict, i, part) for part in range(3)))
-            for i in range(n)
-        ]
-    )
-
-
-def _noted(notes: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return notes, those of the same text once: a watch of working days has many empty ones."""
-    periods: dict[str, list[str]] = {}
-    for note in notes:
-        names = periods.setdefault(note["text"], [])
-        names += [note["period"]] if note["period"] is not None else []
-    return [express("over", "note", names, text) for text, names in periods.items()]
 
 
 def _periods(periods: list[dict[str, Any]]) -> Table:
