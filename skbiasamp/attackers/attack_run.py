@@ -38,10 +38,10 @@ from skbiasamp.attackers.attack_pair import (
     of_all_draws,
 )
 from skbiasamp.attackers.resampling import Merged, draw_folds, merged_into, resample
-from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of, take
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.draws import divided_into_blocks
+from skbiasamp.counts.merging import ordered
 from skbiasamp.counts.several_models import alone as of_one
 
 # With exact attackers, so many draws tell how much folds and perturbations vary.

@@ -10,7 +10,7 @@ from scipy import special, stats
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
-from skbiasamp._input.keywords import keywords
+from skbiasamp._input.options import keywords
 
 ADJUSTMENTS = ("holm", "fdr", None)
 

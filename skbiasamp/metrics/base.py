@@ -22,9 +22,8 @@ from skbiasamp._utils.docstrings import documented, filling
 from skbiasamp._utils.progress import Step, progress
 from skbiasamp._utils.warnings import collected, warn
 from skbiasamp.counts import cells
-from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
-from skbiasamp.counts.merging import differ_in_group
+from skbiasamp.counts.merging import differ_in_group, ordered
 from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.runs import Mean
 from skbiasamp.metrics.comparing import Runs, audited_runs, compared

@@ -14,10 +14,9 @@ from sklearn.utils import check_random_state
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, InputTypeError
-from skbiasamp._input.keywords import keywords
-from skbiasamp._utils.callbacks import follow, without_callbacks
+from skbiasamp._input.options import keywords
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, has_method, validate_params
-from skbiasamp._utils.progress import progress
+from skbiasamp._utils.progress import follow, progress, without_callbacks
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference import adjust_p_values

@@ -15,7 +15,7 @@ from skbiasamp._utils.compat import N_JOBS, StrOptions, check_sample_weight
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
 from skbiasamp.compose.wrapper import ClassifierWrapper, fit_params, require_labels
-from skbiasamp.counts.passed import between, passed
+from skbiasamp.metrics.score_order import between, passed
 from skbiasamp.model_selection.responses import (
     GIVES_SCORES,
     binary_labels,

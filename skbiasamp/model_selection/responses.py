@@ -18,7 +18,7 @@ from skbiasamp._utils.compat import HasMethods
 from skbiasamp.compose.wrapper import ready
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.counts.passed import passed
+from skbiasamp.metrics.score_order import passed
 
 # What `estimator=` may be if thresholds are put on its scores, as scikit-learn checks parameters.
 GIVES_SCORES = [

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from skbiasamp._input.checks import Array, check_option
-from skbiasamp._utils.palette import ABOVE, BELOW, UNCLEAR
+from skbiasamp._utils.formatting import ABOVE, BELOW, UNCLEAR
 from skbiasamp.plotting._common import (
     Display,
     PairsDisplay,
