@@ -197,8 +197,8 @@ def _compare(asked: Request) -> ComparisonReport:
     runs: dict[str, list[str]] = {}
     data = asked.data
     if not (columns or is_contingency(y_true)):
-        check_models({"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds})
-        runs, data = each_run(y_true, data)
+        models = {"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds}
+        runs, data = each_run(y_true, data | models)
     with opened_rows(y_true, columns) as (rows, audited_files):
         cells = ordered(count_labels(rows, data, columns, like=train, **how))
     if asked.reads == "labels":
