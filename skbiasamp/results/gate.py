@@ -312,7 +312,8 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
         # No effect beside an interval without 0: folds of balanced labels, whose values say less
         # than the changes.
         excluded = result.low > 0 or result.high < 0
-        if result.verdict == ADDS or (result.verdict == NO_EFFECT and excluded):
+        undirected = not result.table.get("direction_clear", pd.Series(True)).any()
+        if result.verdict == ADDS or (result.verdict == NO_EFFECT and excluded and undirected):
             check = _added(name, result, result.table, result.verdict, result.sentence, limit)
         if check is None:
             clear = not result.kind.has_attacker or result.verdict == REVEALS_MORE
