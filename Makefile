@@ -24,6 +24,8 @@ OLDEST_READY := .venv-oldest/.ready
 SPARK_READY := .venv-spark/.ready
 DOCS_READY := .venv/.docs-ready
 MUTATE_READY := .venv/.mutate-ready
+# Some tests by name need no torch and no engine, unless both are here already.
+TESTED := $(if $(PYTEST_ARGS),$(or $(wildcard $(READY)),$(CORE_READY)),$(READY))
 # Which tests execute a line.
 TESTS_OF_LINES := .coverage.mutate.json
 # What meets scikit-learn, SciPy and Matplotlib: the tests that their releases could break.
@@ -58,8 +60,8 @@ help: ## list the targets
 audit: $(AUDIT_READY) ## audit real data that come with the package, and write two pages
 	.venv-audit/bin/python -m skbiasamp demo
 
-test: $(READY) ## run all tests of the package and docstring examples (PYTEST_ARGS="-k ties", TEST_JOBS=8)
-	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -m "not benchmarks and not pages" $(PYTEST_ARGS)
+test: $(TESTED) ## run all tests of the package and docstring examples (PYTEST_ARGS="-k ties", TEST_JOBS=8)
+	$(TESTED:.ready=bin/python) -m pytest -n $(TEST_JOBS) $(SPREAD) -m "not benchmarks and not pages" $(PYTEST_ARGS)
 
 test-quick: $(CORE_READY) ## run the tests that most changes need, without torch and engines, in half a minute
 	.venv-core/bin/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m "not benchmarks and not pages" $(PYTEST_ARGS) \

@@ -31,7 +31,7 @@ from skbiasamp import (
     DirectionalAuditor,
     audit,
 )
-from skbiasamp._utils.palette import SERIES
+from skbiasamp._utils.formatting import SERIES
 from skbiasamp.metrics import multi_attribute_amplification
 
 ROOT = Path(__file__).resolve().parents[1]

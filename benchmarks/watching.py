@@ -21,11 +21,10 @@ import pandas as pd
 from parts import Trials, add_arguments
 
 from skbiasamp import Contingency, DirectionalAuditor
-from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import with_weight
-from skbiasamp.monitoring._sequential import adjusted, evidence, normal_scores
+from skbiasamp.counts.merging import ordered
 from skbiasamp.monitoring._watch import _HALF as HALF
-from skbiasamp.monitoring._watch import against_all_before
+from skbiasamp.monitoring._watch import adjusted, against_all_before, evidence, normal_scores
 
 ALPHA = 0.05
 N_DRAWS = 199

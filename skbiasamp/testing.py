@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from skbiasamp._input.checks import check_option, is_one, require_auditor
 from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
-from skbiasamp._input.keywords import keywords
+from skbiasamp._input.options import keywords
 from skbiasamp._utils.formatting import INCONCLUSIVE
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.results import AuditReport, AuditResult

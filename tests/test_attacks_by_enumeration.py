@@ -16,8 +16,8 @@ from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
 
 # Internals: the folds that an audit draws, to learn the same tables row by row.
 from skbiasamp.attackers.resampling import own_generator, split
-from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of
+from skbiasamp.counts.merging import ordered
 from skbiasamp.metrics import dataset_leakage
 
 looked_at = settings(max_examples=40)

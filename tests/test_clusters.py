@@ -13,7 +13,7 @@ import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor
 
 # Internal: which rows of equal clusters are taken apart together; numbers hardly show it.
-from skbiasamp.counts.clusters import Clusters
+from skbiasamp.counts.weights import Clusters
 from skbiasamp.metrics import MultiAttributeAuditor
 
 COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex", "cluster": "person"}

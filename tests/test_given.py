@@ -11,7 +11,7 @@ from test_explain import EXACT, sample
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp.counts import draws
-from skbiasamp.counts.canonical import ordered
+from skbiasamp.counts.merging import ordered
 from skbiasamp.report.strata import standardised as within_strata
 from skbiasamp.report.strata import strata_of
 

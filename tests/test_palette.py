@@ -10,7 +10,7 @@ import pytest
 import skbiasamp
 
 # Internals: the colours themselves, which no object has.
-from skbiasamp._utils.palette import ABOVE, BELOW, SERIES, UNCLEAR
+from skbiasamp._utils.formatting import ABOVE, BELOW, SERIES, UNCLEAR
 
 STYLES = Path(skbiasamp.__file__).parent / "render"
 # Machado, Oliveira, Fernandes (2009), severity 1: what is seen of linear red, green and blue.

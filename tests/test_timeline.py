@@ -14,7 +14,7 @@ from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAudito
 
 # Internals: hundreds of watches of hundreds of days, without an audit of each day.
 from skbiasamp.counts.draws import divided
-from skbiasamp.monitoring._sequential import adjusted, evidence, normal_scores
+from skbiasamp.monitoring._watch import adjusted, evidence, normal_scores
 
 NAMED = {"time": "day", "target": "hired", "prediction": "predicted", "sensitive": "sex"}
 

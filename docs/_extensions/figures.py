@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from skbiasamp import AuditedClassifier, DirectionalAuditor, DPAAuditor, amplification_scorer
-from skbiasamp._utils.palette import ABOVE, BELOW, SERIES, UNCLEAR
+from skbiasamp._utils.formatting import ABOVE, BELOW, SERIES, UNCLEAR
 from skbiasamp.datasets import load_colored_digits, load_compas, load_occupations
 from skbiasamp.plotting import (
     ComparisonDisplay,

@@ -23,7 +23,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from skbiasamp import LICAuditor
-from skbiasamp._utils.palette import ABOVE, SERIES
+from skbiasamp._utils.formatting import ABOVE, SERIES
 from skbiasamp.metrics import MatchedPairsAuditor
 
 FOLDER = Path(__file__).resolve().parent

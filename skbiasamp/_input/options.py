@@ -1,14 +1,15 @@
-"""Options of an estimator: declared once, in its class. The constructor follows from them."""
+"""Keywords of functions, and options of estimators, from which their constructors follow."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar, dataclass_transform
 
-from skbiasamp._input.errors import meant
-from skbiasamp._input.keywords import keywords
+from skbiasamp._input.errors import PARAMETER_OF, InputTypeError, meant
 
 if TYPE_CHECKING:  # scikit-learn has no types, and below a base of type Any no typo is found
 
@@ -23,6 +24,51 @@ if TYPE_CHECKING:  # scikit-learn has no types, and below a base of type Any no 
         def _get_param_names(cls) -> list[str]: ...
 else:
     from sklearn.base import BaseEstimator as _Estimator
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def keywords(frames: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function name itself and the nearest word if a keyword is unknown.
+
+    `frames` is the function that takes the columns of a frame, if this one does not.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        name, parameters = function.__qualname__, signature(function).parameters
+        known = list(parameters)
+        kinds = {key: parameter.kind for key, parameter in parameters.items()}
+        several = Parameter.VAR_POSITIONAL in kinds.values()
+        by_position = [key for key, kind in kinds.items() if kind is not Parameter.KEYWORD_ONLY]
+
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            __tracebackhide__ = True  # by pytest: the failure is of the function
+            for word in (each for each in kwargs if each not in known):
+                text = "{function}() has no parameter {word!r}{meant}"
+                longer = next((each for each in known if each.startswith(f"{word}_")), None)
+                close = f": did you mean {longer!r}?" if longer else meant(word, known)
+                if frames and word in PARAMETER_OF:
+                    close += f" Columns of a frame are named in {frames}(frame, {word}=...)."
+                raise InputTypeError(text, function=name, word=word, meant=close)
+            if len(args) > len(by_position) and not several:
+                text = (
+                    "{function}() takes {names} by position and the rest by name: "
+                    "{function}({names}{rest}). Got {n} arguments by position."
+                )
+                groups = ", sensitive_features=..." * ("sensitive_features" in known)
+                names = ", ".join(by_position)
+                raise InputTypeError(text, function=name, names=names, rest=groups, n=len(args))
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorate
+
+
+# --------------------------------------------------------------------------- options of estimators
 
 
 _MORE = inspect.Parameter.VAR_KEYWORD

@@ -36,7 +36,9 @@ from skbiasamp._input.classes import (
     are_probabilities,
     check_no_texts,
     check_one_kind,
+    check_spelling,
     no_positive_class,
+    positions_of,
     positive_class,
     recode,
     sort_names,
@@ -64,7 +66,6 @@ from skbiasamp._input.coding import (
 from skbiasamp._input.containers import as_column, columns_of, is_table
 from skbiasamp._input.errors import InputError, Role, quote
 from skbiasamp._input.labels import Codes, Members, Side, as_integers
-from skbiasamp._input.spelling import check_spelling, positions_of
 
 Found = tuple[Array, Names]  # codes, and the values that they are positions of
 

@@ -178,3 +178,8 @@ def escaped(text: str) -> str:
     text = re.sub(r"([\\`*_\[\]|~])", r"\\\1", text)
     # What would begin a heading, a list or a quotation.
     return re.sub(r"^(\d*)([.)#+-](?=[\s#-]|$)|[>=])", r"\1\\\2", text)
+
+
+ABOVE, BELOW, UNCLEAR = "#a33d00", "#00568f", "#505b67"  # sides of 0: amplifies, reduces, neither
+# Groups and other series, by Paul Tol ("bright", without the blue and the red that sides have).
+SERIES = ("#228833", "#aa3377", "#66ccee", "#000000", "#ccbb44")

@@ -15,8 +15,7 @@ from sklearn.base import clone, is_regressor
 from skbiasamp._input.checks import Array, check_instance
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._utils.compat import has_method
-from skbiasamp._utils.jobs import one_blas_thread, side_by_side
-from skbiasamp._utils.progress import Step, progress
+from skbiasamp._utils.progress import Step, one_blas_thread, progress, side_by_side
 from skbiasamp.attackers.attack import ExactAttacker
 from skbiasamp.attackers.networks import MLPAttacker, draw_rows, seeded
 

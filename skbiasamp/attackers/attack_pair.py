@@ -26,10 +26,10 @@ from skbiasamp.attackers.qualities import (
     shares_of,
 )
 from skbiasamp.attackers.resampling import draw_folds
-from skbiasamp.counts.blocks import Blocks
 from skbiasamp.counts.cells import positive_position, side_of, sides_of, take
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.draws import divided_into_blocks
+from skbiasamp.counts.pair_sums import Blocks
 
 # --------------------------------------------------------------------------- rates
 

@@ -67,10 +67,10 @@ from skbiasamp.attackers.resampling import (
     resample,
     split,
 )
-from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of, take
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.draws import divided_into_blocks, in_blocks
+from skbiasamp.counts.merging import ordered
 from skbiasamp.counts.pair_sums import pair_sums
 from skbiasamp.counts.several_models import alone as of_one
 

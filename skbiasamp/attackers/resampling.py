@@ -9,9 +9,9 @@ import numpy as np
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import as_integers
 from skbiasamp._utils.random import generator
-from skbiasamp.counts.blocks import Blocks, BlockWeights
 from skbiasamp.counts.cells import keys_of, side_of
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.pair_sums import Blocks, BlockWeights
 from skbiasamp.counts.several_models import LABELS
 
 

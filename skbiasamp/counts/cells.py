@@ -23,10 +23,9 @@ from skbiasamp._input.labels import (
     common,
     distinct_rows,
 )
-from skbiasamp.counts.clusters import Clusters, profiled
+from skbiasamp.counts.engines import BOTH, BOTH_SQUARE, SQUARE
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
-from skbiasamp.counts.task_queries import BOTH, BOTH_SQUARE, SQUARE
-from skbiasamp.counts.weights import Weighted
+from skbiasamp.counts.weights import Clusters, Weighted, profiled
 
 SideName = Literal["group", "task", "task_pred", "group_pred", "task_decision"]
 SIDES: tuple[SideName, ...] = ("group", "task", "task_pred", "group_pred")

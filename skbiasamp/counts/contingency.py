@@ -8,13 +8,11 @@ from typing import Any, TypeGuard
 
 import pandas as pd
 
-from skbiasamp._input.count_tables import read_counts
 from skbiasamp._input.errors import columns_named
-from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import Summed
+from skbiasamp._input.options import keywords
 from skbiasamp._io.writing import written
 from skbiasamp.counts import (
-    canonical,
     cells,
     draws,
     merging,
@@ -22,7 +20,7 @@ from skbiasamp.counts import (
 )
 from skbiasamp.counts.cells import SIDES, Cells, SideName
 from skbiasamp.counts.frames import read_frame, read_labels
-from skbiasamp.counts.stored import load_cells, write_cells, write_table
+from skbiasamp.counts.stored import load_cells, read_counts, write_cells, write_table
 
 __all__ = ["SIDES", "Contingency", "SideName", "Summed", "is_contingency"]
 
@@ -328,7 +326,7 @@ class Contingency(Cells):
         """Whether both hold the same rows equally often, in whatever order."""
         if not isinstance(other, Contingency):
             return NotImplemented
-        return canonical.equal(self, other)
+        return merging.equal(self, other)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -14,8 +14,6 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._input.labels import stack
 from skbiasamp._utils.compat import Interval, validate_parameter_constraints
 from skbiasamp._utils.random import generator
-from skbiasamp.counts.blocks import Blocks, BlockWeights
-from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import (
     C,
     Cells,
@@ -26,8 +24,9 @@ from skbiasamp.counts.cells import (
     take,
     with_weight,
 )
-from skbiasamp.counts.clusters import of_single_rows
-from skbiasamp.counts.weights import times_too_light
+from skbiasamp.counts.merging import ordered
+from skbiasamp.counts.pair_sums import Blocks, BlockWeights
+from skbiasamp.counts.weights import of_single_rows, times_too_light
 
 _RESAMPLE: dict[str, Any] = {
     "n_resamples": [Interval(Integral, 1, 2**31, closed="left"), None],

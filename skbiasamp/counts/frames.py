@@ -20,22 +20,20 @@ from skbiasamp._input.rows import read_rows
 from skbiasamp._utils.progress import interruptible, progress
 from skbiasamp.counts.cells import C, naming_side, side_of
 from skbiasamp.counts.engines import (
+    BOTH_SQUARE,
     COUNT,
     MOST_CELLS,
     MOST_JOINT,
+    SQUARE,
     Opened,
     Sides,
     count_cells,
     names_of,
     open_frame,
+    sum_tasks,
 )
 from skbiasamp.counts.merging import require_cells
 from skbiasamp.counts.several_models import check_models
-from skbiasamp.counts.task_queries import (
-    BOTH_SQUARE,
-    SQUARE,
-    sum_tasks,
-)
 
 
 def read_labels(

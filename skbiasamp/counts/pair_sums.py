@@ -1,7 +1,13 @@
-"""Weighted sums over rows: how often the columns of two sides occur together."""
+"""Weighted sums over rows: how often the columns of two sides occur together.
+
+Many rows that cannot be tallied are drawn a block at a time. Blocks are made at random, so that
+sums over drawn blocks vary as sums over drawn rows do. What a block adds to a sum is counted once
+for all draws.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +15,125 @@ from scipy import sparse
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Codes, Labels, in_slices
-from skbiasamp.counts.blocks import BlockWeights
+
+# Numbers held at once.
+_HELD = 1 << 21
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A division of rows into blocks: the weight of each cell in each block, mostly 0."""
+
+    weight: sparse.csr_array  # blocks × cells
+
+    @property
+    def n(self) -> int:
+        """How many blocks there are."""
+        return int(self.weight.shape[0])
+
+    def merged(self, into: Array, n_cells: int) -> Blocks:
+        """Return the weights of the cells that each cell is merged into; -1 leaves one out."""
+        entries = self.weight.tocoo()
+        cells = into[entries.col]
+        kept = cells >= 0
+        at = entries.row[kept], cells[kept]
+        return Blocks(sparse.csr_array((entries.data[kept], at), shape=(self.n, n_cells)))
+
+    def divided(self, of: Array, n: int) -> Blocks:
+        """Return blocks that are divided into `n` each; `of` says into which one a cell comes."""
+        entries = self.weight.tocoo()
+        at = entries.row * n + of[entries.col], entries.col
+        shape = self.n * n, self.weight.shape[1]
+        return Blocks(sparse.csr_array((entries.data, at), shape=shape))
+
+    def times(self, values: Array) -> Blocks:
+        """Return the weights times a number for each cell."""
+        weight = self.weight
+        data = weight.data * values[weight.indices]
+        return Blocks(sparse.csr_array((data, weight.indices, weight.indptr), shape=weight.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class BlockWeights:
+    """Weights of cells (draws × cells) where blocks of rows were drawn, and how often each.
+
+    It is read as the array that it stands for, which would not fit into memory.
+    """
+
+    blocks: Blocks
+    drawn: Array  # (..., blocks)
+
+    dtype = np.dtype(float)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array."""
+        return (*self.drawn.shape[:-1], self.blocks.weight.shape[1])
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes of the array."""
+        return self.drawn.ndim
+
+    def __len__(self) -> int:
+        return len(self.drawn)
+
+    def __getitem__(self, draws: Any) -> BlockWeights:
+        """Return some draws; all axes but the last can be chosen from."""
+        return replace(self, drawn=self.drawn[draws])
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        table = np.zeros(self.shape)
+        size = max(1, _HELD // max(1, self.shape[-1]))  # blocks whose cells are held at once
+        for low in range(0, self.blocks.n, size):
+            some = slice(low, low + size)
+            table += self.drawn[..., some] @ self.blocks.weight[some].toarray()
+        return table if dtype is None else table.astype(dtype)
+
+    def __mul__(self, values: Array) -> BlockWeights:
+        """Multiply by a number for each cell."""
+        return replace(self, blocks=self.blocks.times(values))
+
+    def __matmul__(self, values: Array) -> Array:
+        return np.asarray(self.drawn @ (self.blocks.weight @ values))
+
+    def sum(self, axis: int = -1, keepdims: bool = False) -> Any:
+        """Return sums over cells, or over draws."""
+        if axis % self.ndim < self.ndim - 1:
+            return replace(self, drawn=self.drawn.sum(axis=axis, keepdims=keepdims))
+        total = self @ np.ones(self.shape[-1])
+        return total[..., None] if keepdims else total
+
+    def reshape(self, *shape: int) -> BlockWeights:
+        """Return the same draws along other axes; the last stays."""
+        return replace(self, drawn=self.drawn.reshape(*shape[:-1], self.blocks.n))
+
+    def merged(self, into: Array, n_cells: int) -> BlockWeights:
+        """Return the weights of the cells that each cell is merged into; -1 leaves one out."""
+        return replace(self, blocks=self.blocks.merged(into, n_cells))
+
+    def pair_sums(self, left: Labels, right: Labels) -> Array:
+        """Return the weight of the rows in each pair of columns: (..., width, width)."""
+        if isinstance(left, Codes) and isinstance(right, Codes):
+            in_both = (left.codes >= 0) & (right.codes >= 0)
+            pair = np.where(in_both, left.codes * right.width + right.codes, -1)
+            table = np.asarray(self.merged(pair, left.width * right.width))
+            return table.reshape(*self.shape[:-1], left.width, right.width)
+        wider = not isinstance(left, Codes) and left.width > right.width
+        if isinstance(right, Codes) or wider:
+            return np.swapaxes(self.pair_sums(right, left), -1, -2)
+        sums: list[Array] = []
+        values = right.dense(slice(None), float)
+        weight: Any = self.blocks.weight.tocsc()
+        for i in range(left.width):
+            rows, share = left.within(i)
+            inside = values[rows] if share is None else values[rows] * share[:, None]
+            sums.append(self.drawn @ (weight[:, rows] @ inside))
+        return np.stack(sums, axis=-2)
+
+
+# --------------------------------------------------------------------------- sums over pairs
+
 
 _MANY_ROWS = 1 << 10  # are counted draw by draw
 

@@ -15,7 +15,6 @@ import numpy as np
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, meant, quote
 from skbiasamp._input.labels import Codes, Members, Side, occurring, side_of_model
-from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import (
     C,
     Cells,
@@ -25,6 +24,7 @@ from skbiasamp.counts.cells import (
     sides_of,
     with_sides,
 )
+from skbiasamp.counts.merging import ordered
 
 LABELS: tuple[SideName, ...] = ("group", "task")
 

@@ -13,7 +13,7 @@ from sklearn.utils import Bunch, check_random_state
 
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
-from skbiasamp._input.keywords import keywords
+from skbiasamp._input.options import keywords
 from skbiasamp._utils.compat import Interval, validate_params
 
 _SHARE = [Interval(Real, 0, 1, closed="both")]

@@ -17,13 +17,13 @@ import numpy as np
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
-from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import Codes, Labels, Members, common
+from skbiasamp._input.options import keywords
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import require_cells
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
-from skbiasamp.counts.task_sums import of_task
+from skbiasamp.counts.tasks import of_task
 from skbiasamp.inference.influence import degrees_of_freedom, unit_sums
 
 # Numbers held at once: rows × pairs.

@@ -11,8 +11,8 @@ from scipy import special, stats
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
-from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import Codes, side_of_model
+from skbiasamp._input.options import keywords
 from skbiasamp.counts.cells import labels_of, sides_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.pair_sums import pair_sums

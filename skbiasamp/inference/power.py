@@ -11,7 +11,7 @@ from scipy import stats
 
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.errors import InputError
-from skbiasamp._input.keywords import keywords
+from skbiasamp._input.options import keywords
 
 
 def check_share(name: str, value: object) -> float:

@@ -34,9 +34,8 @@ from skbiasamp._utils.docstrings import documented, filling
 from skbiasamp._utils.progress import Step, progress
 from skbiasamp._utils.warnings import collected, warn
 from skbiasamp.counts import cells
-from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
-from skbiasamp.counts.merging import differ_in_group
+from skbiasamp.counts.merging import differ_in_group, ordered
 from skbiasamp.counts.several_models import check_model, of_model
 from skbiasamp.inference.runs import METHODS, Mean
 from skbiasamp.metrics.comparing import RUN, Runs, by_run, compare_runs, each_run, mean_of_models

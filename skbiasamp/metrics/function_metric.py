@@ -13,9 +13,9 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.labels import Codes
 from skbiasamp._input.options import PositionalOption
-from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import labels_of, side_of
 from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.merging import ordered
 from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.influence import degrees_of_freedom, interval

@@ -9,7 +9,7 @@ from typing import Any
 
 from skbiasamp._input.checks import check_train
 from skbiasamp._input.errors import InputTypeError, quote, speaking
-from skbiasamp._input.keywords import keywords
+from skbiasamp._input.options import keywords
 from skbiasamp._utils.compat import validate_parameter_constraints
 from skbiasamp._utils.docstrings import described, entries_of, sections_of
 from skbiasamp.counts.contingency import Contingency, is_contingency

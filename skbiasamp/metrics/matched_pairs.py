@@ -14,9 +14,8 @@ from scipy import special, stats
 from skbiasamp._input.checks import MISSING_POLICIES, Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, fewer_groups, quote, speaking
-from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import codes_of
-from skbiasamp._input.options import Option, WithOptions
+from skbiasamp._input.options import Option, WithOptions, keywords
 from skbiasamp._input.rows import read_clusters
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.compat import Interval, StrOptions

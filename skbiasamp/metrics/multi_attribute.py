@@ -16,7 +16,7 @@ from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import Interval, StrOptions
 from skbiasamp.counts.cells import labels_of, side_of, sides_of, unweighted, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.counts.task_sets import (
+from skbiasamp.counts.tasks import (
     OfSets,
     frequent_sets,
     patterns_of,

@@ -11,9 +11,9 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Members
-from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import labels_of, side_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.merging import ordered
 from skbiasamp.inference.association import association_of
 from skbiasamp.inference.pairs import MeanChange, Pairs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor

@@ -29,7 +29,7 @@ from skbiasamp._utils.compat import (
     take_rows,
 )
 from skbiasamp._utils.docstrings import filling
-from skbiasamp._utils.jobs import side_by_side
+from skbiasamp._utils.progress import side_by_side
 from skbiasamp.compose.sensitive import SENSITIVE
 from skbiasamp.compose.wrapper import SensitiveClassifier, ready
 from skbiasamp.mitigation._pairs import Memberships, as_index, check_rows, input_errors, read_pairs

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.keywords import keywords
+from skbiasamp._input.options import keywords
 from skbiasamp._utils.compat import Interval, validate_params
 
 

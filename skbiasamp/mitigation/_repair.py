@@ -10,9 +10,8 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.options import PositionalOption
 from skbiasamp._utils.compat import Interval
 from skbiasamp._utils.docstrings import filling
-from skbiasamp.mitigation._balance import most_rows
 from skbiasamp.mitigation._pairs import Memberships
-from skbiasamp.mitigation._samplers import Sampler, draw
+from skbiasamp.mitigation._samplers import Sampler, draw, most_rows
 
 _AT_ONCE = 0.002  # share of all rows that is dropped before counts are looked at again
 

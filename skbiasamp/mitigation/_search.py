@@ -28,27 +28,23 @@ from sklearn.utils.validation import _num_samples
 from skbiasamp._input.checks import check_group_limit
 from skbiasamp._input.containers import check_lengths, columns_of, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, fewer_groups, speaking
-from skbiasamp._input.keywords import keywords
-from skbiasamp._utils.callbacks import follow, without_callbacks
+from skbiasamp._input.options import keywords
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, has_method, validate_params
 from skbiasamp._utils.formatting import INCONCLUSIVE, OUTSIDE, WITHIN
-from skbiasamp._utils.jobs import side_by_side
-from skbiasamp._utils.progress import progress
+from skbiasamp._utils.progress import follow, progress, side_by_side, without_callbacks
 from skbiasamp._utils.warnings import collected, warn
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.compose.sensitive import check_frame, parameter_of, routes
 from skbiasamp.compose.wrapper import ClassifierWrapper
 from skbiasamp.metrics.functions import lacks
-from skbiasamp.mitigation._balance import RatioBalancer
 from skbiasamp.mitigation._corpus import CorpusConstraintClassifier
 from skbiasamp.mitigation._domains import DomainIndependentClassifier
 from skbiasamp.mitigation._mixture import MixedClassifier
-from skbiasamp.mitigation._operating import score_of
 from skbiasamp.mitigation._pairs import input_errors
 from skbiasamp.mitigation._parity import AmplificationParity
 from skbiasamp.mitigation._repair import DataRepair
-from skbiasamp.mitigation._samplers import GroupOverSampler
-from skbiasamp.mitigation._thresholds import AmplificationThresholdClassifier
+from skbiasamp.mitigation._samplers import GroupOverSampler, RatioBalancer
+from skbiasamp.mitigation._thresholds import AmplificationThresholdClassifier, score_of
 from skbiasamp.model_selection import BaseRateThresholdClassifier
 from skbiasamp.model_selection.folds import (
     STRATIFY,

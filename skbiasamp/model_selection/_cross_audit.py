@@ -14,10 +14,9 @@ from sklearn.utils import check_random_state
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, InputTypeError
-from skbiasamp._input.keywords import keywords
-from skbiasamp._utils.callbacks import follow, without_callbacks
+from skbiasamp._input.options import keywords
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, has_method, validate_params
-from skbiasamp._utils.progress import progress
+from skbiasamp._utils.progress import follow, progress, without_callbacks
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference import adjust_p_values
@@ -147,6 +146,10 @@ def cross_audit(
     as much as all held-out rows make them (if the auditor has an `interval`). This is cautious: it
     may be twice as wide as necessary. Repeats show how much folds and seeds matter. They bring no
     new rows, so the interval does not shrink with their number.
+
+    If groups have exactly equal labels, as after balancing, training folds and their held-out rows
+    differ in turn. Values are then above 0 for every model, a coin too. There the changes of the
+    gaps decide about the verdict and about a limit, not the value.
 
     If test folds overlap, as with `ShuffleSplit`, the pooled result has no interval.
 

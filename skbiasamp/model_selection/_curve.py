@@ -15,7 +15,7 @@ from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, Array
 from skbiasamp._input.coding import as_numbers, numbers_of
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, fewer_groups, speaking
-from skbiasamp._input.keywords import keywords
+from skbiasamp._input.options import keywords
 from skbiasamp._utils.compat import Interval, StrOptions, validate_params
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress

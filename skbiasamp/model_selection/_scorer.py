@@ -24,8 +24,7 @@ from skbiasamp._input.checks import check_instance, require_auditor
 from skbiasamp._input.coding import as_classes
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError, of_auditor, speaking
-from skbiasamp._input.keywords import keywords
-from skbiasamp._input.options import Option, PositionalOption, WithOptions
+from skbiasamp._input.options import Option, PositionalOption, WithOptions, keywords
 from skbiasamp._utils.compat import HasMethods, StrOptions, has_method
 from skbiasamp._utils.formatting import task_of
 from skbiasamp._utils.warnings import warn

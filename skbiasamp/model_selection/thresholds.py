@@ -22,7 +22,7 @@ from skbiasamp._utils.progress import progress
 from skbiasamp.compose.wrapper import ClassifierWrapper, fit_params, ready, require_labels
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.counts.passed import between, passed
+from skbiasamp.metrics.score_order import between, passed
 
 # What `estimator=` may be if thresholds are put on its scores, as scikit-learn checks parameters.
 GIVES_SCORES = [

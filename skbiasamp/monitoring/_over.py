@@ -10,7 +10,7 @@ import numpy as np
 
 from skbiasamp._input.checks import check_count, check_option, require_auditor
 from skbiasamp._input.errors import InputError, columns_named, quote, rows_of
-from skbiasamp._input.keywords import keywords
+from skbiasamp._input.options import keywords
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import collected

@@ -11,8 +11,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_instance, is_one
 from skbiasamp._input.containers import to_native
-from skbiasamp._utils.formatting import number
-from skbiasamp._utils.palette import SERIES
+from skbiasamp._utils.formatting import SERIES, number
 from skbiasamp.model_selection import AmplificationCurve, amplification_curve
 from skbiasamp.model_selection.thresholds import response, response_of, rows_above, task_scores
 from skbiasamp.plotting._common import (

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array
-from skbiasamp._utils.palette import ABOVE, BELOW
+from skbiasamp._utils.formatting import ABOVE, BELOW
 from skbiasamp.plotting._common import FONT, SMALLEST, PairsDisplay, contrast, fitting, space_of
 from skbiasamp.results import label_index
 

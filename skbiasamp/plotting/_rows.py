@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array, check_option
-from skbiasamp._utils.formatting import DIRECTION_OF, NO_DIFFERENCE, in_words
-from skbiasamp._utils.palette import ABOVE, BELOW, UNCLEAR
+from skbiasamp._utils.formatting import ABOVE, BELOW, DIRECTION_OF, NO_DIFFERENCE, UNCLEAR, in_words
 from skbiasamp.plotting._common import (
     Display,
     PairsDisplay,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from skbiasamp._input.checks import MISSING_POLICIES, check_option
 from skbiasamp._input.errors import InputError, InputTypeError
-from skbiasamp._input.keywords import keywords
+from skbiasamp._input.options import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import n_rows, names_of

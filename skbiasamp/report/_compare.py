@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.errors import InputError
-from skbiasamp._input.keywords import keywords
+from skbiasamp._input.options import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.formatting import LIMITED
 from skbiasamp._utils.warnings import collected
-from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.merging import ordered
 from skbiasamp.counts.several_models import check_model, check_models, of_model, together
 from skbiasamp.metrics.comparing import compare_runs, each_run, mean_of_models
 from skbiasamp.metrics.directional import compares_tables
@@ -197,8 +197,8 @@ def _compare(asked: Request) -> ComparisonReport:
     runs: dict[str, list[str]] = {}
     data = asked.data
     if not (columns or is_contingency(y_true)):
-        check_models({"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds})
-        runs, data = each_run(y_true, data)
+        models = {"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds}
+        runs, data = each_run(y_true, data | models)
     with opened_rows(y_true, columns) as (rows, audited_files):
         cells = ordered(count_labels(rows, data, columns, like=train, **how))
     if asked.reads == "labels":

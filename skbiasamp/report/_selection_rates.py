@@ -13,7 +13,7 @@ from skbiasamp._input.classes import positive_class
 from skbiasamp._input.coding import as_numbers, read_weight
 from skbiasamp._input.containers import check_lengths
 from skbiasamp._input.errors import InputError, Role, quote, speaking
-from skbiasamp._input.keywords import keywords
+from skbiasamp._input.options import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.cells import naming_side
 from skbiasamp.counts.contingency import is_contingency

@@ -13,8 +13,8 @@ from skbiasamp._input.checks import MOST_GROUPS, check_count
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import columns_of, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, speaking
-from skbiasamp._input.keywords import keywords
 from skbiasamp._input.labels import side_of_model
+from skbiasamp._input.options import keywords
 from skbiasamp._input.readers import reached
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.formatting import group_of

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from skbiasamp._input.checks import is_one
+from skbiasamp._input.classes import spelt
 from skbiasamp._input.errors import InputError, quote
-from skbiasamp._input.spelling import spelt
 from skbiasamp.counts.cells import naming_side
 from skbiasamp.counts.contingency import Contingency
 

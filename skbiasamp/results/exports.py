@@ -17,7 +17,7 @@ import pandas as pd
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import check_lengths, columns_of, to_native
 from skbiasamp._input.errors import InputError, InputTypeError
-from skbiasamp._input.keywords import keywords
+from skbiasamp._input.options import keywords
 from skbiasamp._io.writing import written
 from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.version import __version__

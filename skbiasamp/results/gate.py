@@ -18,6 +18,7 @@ from skbiasamp._utils.formatting import (
     ADDS_MORE,
     INCONCLUSIVE,
     LIMITED,
+    NO_EFFECT,
     NOT_MEASURED,
     REVEALS_MORE,
     REVERSES,
@@ -301,8 +302,12 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
     limit.check_reached(name, result)
     if not isinstance(result, ComparisonResult):
         check = None
-        if result.verdict == ADDS:
-            check = _added(name, result, result.table, ADDS, result.sentence, limit)
+        # No effect beside an interval without 0: folds of balanced labels, whose values say less
+        # than the changes.
+        excluded = result.low > 0 or result.high < 0
+        undirected = not result.table.get("direction_clear", pd.Series(True)).any()
+        if result.verdict == ADDS or (result.verdict == NO_EFFECT and excluded and undirected):
+            check = _added(name, result, result.table, result.verdict, result.sentence, limit)
         if check is None:
             clear = not result.kind.has_attacker or result.verdict == REVEALS_MORE
             sure = result.low <= 0 or clear

@@ -3,10 +3,8 @@
 The metrics on texts are in ``skbiasamp.metrics``.
 """
 
-from skbiasamp.text._columns import LabelledTexts, label_columns
-from skbiasamp.text._gender import gender_words
-from skbiasamp.text._masker import WordMasker
-from skbiasamp.text.labeler import WordListLabeler
+from skbiasamp.text._masker import WordMasker, gender_words
+from skbiasamp.text.labeler import LabelledTexts, WordListLabeler, label_columns
 
 __all__ = [
     "LabelledTexts",

@@ -8,8 +8,11 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
+from sklearn.base import TransformerMixin
+
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError
+from skbiasamp._input.options import WithOptions
 
 _JOINERS = "\u00ad\u200c\u200d\u2060"  # soft hyphen, joiners: they do not end a word
 _LETTER = r"[^\W_]"
@@ -226,3 +229,14 @@ def read_lists(words: Any, role: str = "words") -> dict[str, list[str]]:
     if not read:
         raise InputError("{name} must name a word; got {seen!r}.", name=role, seen=words)
     return read
+
+
+class TextTransformer(TransformerMixin, WithOptions):
+    """A transformer whose X is one column of texts. It may be used without `fit`."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.requires_fit = False
+        return tags

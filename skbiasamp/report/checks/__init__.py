@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from skbiasamp._input.spelling import spelt
+from skbiasamp._input.classes import spelt
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.render.facts import Finding
 from skbiasamp.results import AuditReport, AuditResult, classes_wanted, group_name, task_name

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input.checks import Names
+from skbiasamp._input.classes import unspaced, visible
 from skbiasamp._input.errors import quote
-from skbiasamp._input.spelling import unspaced, visible
 from skbiasamp._utils.formatting import task_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.metrics.score_order import ScoreOrder, are_named, group_order, is_chosen, score_order

@@ -1,0 +1,29 @@
+"""Cross-audits of labels that are equal between groups: values of folds are above 0 by design."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from skbiasamp import cross_audit
+
+
+@pytest.fixture(scope="module")
+def audit_of_balanced_labels():
+    """Return a cross-audit whose interval is above 0 though features know nothing of the group."""
+    rng = np.random.default_rng(3)
+    group, y = np.repeat([0, 1], 200), np.tile([0, 1], 200)
+    X = rng.normal(size=(400, 3))
+    X[:, 0] += y
+    return cross_audit(LogisticRegression(), X, y, sensitive_features=group, random_state=3)
+
+
+def test_a_limit_judges_the_changes_where_labels_are_balanced(audit_of_balanced_labels):
+    report = audit_of_balanced_labels
+    assert report.low > 0.001
+    assert report.facts.verdict == "no clear effect"
+    (check,) = report.gate(0.001).checks
+    (result,) = report.results.values()
+    largest = result.table["change"].abs().max()
+    assert abs(check.value) == pytest.approx(largest)
+    assert check.low < 0 < check.high
+    assert check.outcome == "inconclusive"
