@@ -83,8 +83,11 @@ def train_attackers(
     rng: np.random.Generator,
 ) -> TrainedPair:
     """Train an attacker for every draw, fold and target, with one of `attackers` each attack."""
-    settings, whole = pair.settings, pair
-    if _can_merge(pair):
+    settings, whole, cells, last = pair.settings, pair, pair.cells, pair.attacks[-1]
+    # If attackers see means of scores, many cells are alike to them.
+    means = last.soft and last.n_classes > 0 and last.n_inputs == MOST_MEANS
+    of_rows = cells.whole and cells.clusters is None and not settings.holdout
+    if means and of_rows and not pair.rowwise:
         pair = pair.merged()
     n_folds = settings.cv or 1
     weight = split(pair.cells, n_folds, settings.n_draws, rng)
@@ -123,15 +126,6 @@ def train_attackers(
     return TrainedPair(whole, pair, folds, predicted)
 
 
-def _can_merge(pair: AttackPair) -> bool:
-    """Whether attackers see means of scores, so that many cells are alike to them."""
-    cells = pair.cells
-    of_rows = cells.whole and cells.clusters is None and not pair.settings.holdout
-    attack = pair.attacks[-1]
-    means = attack.soft and attack.n_classes > 0 and attack.n_inputs == MOST_MEANS
-    return of_rows and means and not pair.rowwise
-
-
 def _tasks(
     pair: AttackPair,
     attack: Attack,
@@ -157,7 +151,10 @@ def _tasks(
             if part is not None:
                 own = pair.rates(part.cells, part.cells.weight[None])
                 by_input[part.input_codes] = own[0, 0]
-        inputs = _perturbed(pair, inputs, by_input, rng)
+        if pair.cells.soft(pair.truth):
+            inputs = inputs + by_input * rng.standard_normal(inputs.shape)
+        else:
+            inputs = np.abs(inputs - (rng.random(inputs.shape) < by_input))
     per_weight = source.cells.rows_per_weight
     n_rows = max(1, round(float(weight.sum()) * per_weight))
     if weight.shape[1] > 1:
@@ -210,12 +207,6 @@ def _validation_rows(
     tables = pair.tables(validation, weight, rate, rng)[0, 0]
     rows = np.repeat(inputs, attack.n_classes, axis=0) if pair.rowwise else attack.of_classes
     return [(rows, every, table.ravel()) for table in tables]
-
-
-def _perturbed(pair: AttackPair, inputs: Array, rate: Array, rng: np.random.Generator) -> Array:
-    if pair.cells.soft(pair.truth):
-        return inputs + rate * rng.standard_normal(inputs.shape)
-    return np.abs(inputs - (rng.random(inputs.shape) < rate))
 
 
 def _numbers(
@@ -613,7 +604,17 @@ def run_attack(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
         qualities = drawn_qualities(pair, n_draws, rng)
         return AttackRun(pair, attackers, None, qualities)
     if settings.cv is None:
-        _raise_no_closed_form(pair, attacker)
+        why, instead = f"the attacker here is {describe(attacker)}", "use cv=5"
+        if pair.rowwise:
+            why = f"{MOST_BITS} labels at most can be perturbed in closed form"
+        elif settings.attacker == "auto" and pair.data.n_classes:
+            few = f"inputs have fewer than {MIN_ROWS_PER_INPUT} rows each"
+            instead += f" (or attacker='exact', though {few})"
+        raise InputError(
+            "cv=None is the closed form of the exact attacker, and {why}: {instead}.",
+            why=why,
+            instead=instead,
+        )
     if settings.attacker == "auto":
         pair = replace(pair, data=of_means(pair.data), model=pair.model and of_means(pair.model))
     trained = train_attackers(pair, attackers, rng)
@@ -721,21 +722,6 @@ def _attackers_of(pair: AttackPair) -> list[Any]:
                 "attacker='auto' or an estimator."
             )
     return [attacker] * len(pair.attacks)
-
-
-def _raise_no_closed_form(pair: AttackPair, attacker: Any) -> None:
-    why = f"the attacker here is {describe(attacker)}"
-    if pair.rowwise:
-        why = f"{MOST_BITS} labels at most can be perturbed in closed form"
-    instead = "use cv=5"
-    if pair.settings.attacker == "auto" and not pair.rowwise and pair.data.n_classes:
-        few = f"inputs have fewer than {MIN_ROWS_PER_INPUT} rows each"
-        instead += f" (or attacker='exact', though {few})"
-    raise InputError(
-        "cv=None is the closed form of the exact attacker, and {why}: {instead}.",
-        why=why,
-        instead=instead,
-    )
 
 
 # --------------------------------------------------------------------------- attacks on features

@@ -46,16 +46,7 @@ class Scored:
     pairs: Pairs
     ranks: Array  # cells × tasks
     n: int
-    formula: str = "change"
-
-    def of(self, formula: str) -> Scored:
-        """Return the same rows, with the value of a formula: "change" or "published"."""
-        return replace(self, formula=formula)
-
-    @property
-    def published(self) -> bool:
-        """Whether the value is that of the paper's formula."""
-        return self.formula == "published"
+    published: bool = False  # whether the value is that of the paper's formula
 
     @cached_property
     def term(self) -> Term:
@@ -431,7 +422,10 @@ def amplification_curve(
     >>> round(curve.integral, 4)
     0.125
     """
-    scores = _numbers(y_score)
+    given = to_native(y_score, "y_score")
+    if 0 in given.shape:
+        raise InputError("{y_score} is empty: pass a score for each row.")
+    scores = as_numbers(given, "y_score")
     if scores.ndim == 2 and scores.shape[1] > 1 and to_native(y_true, "y_true").ndim == 1:
         raise InputError(
             "{y_score} has {n} columns and {y_true} is one column of labels. Pass the score of the "
@@ -464,11 +458,11 @@ def amplification_curve(
         positive = labels_of(test, "task_pred").dense(slice(None), float)
         n = len(levels)
         rows = Scored(test, pairs, np.rint(positive * n - 0.5).astype(int), n)
-        judged = rows.of(formula)
+        judged = replace(rows, published=formula == "published")
         values = judged.values()
         share = np.full(rows.ranks.shape, 1 / (test.total * len(test.tasks)))
         ends: dict[str, Any] = {"rates": rows.above(test.weight[:, None] * share)}
-        ends["published"] = rows.of("published").values()
+        ends["published"] = replace(rows, published=True).values()
         if interval is not None:
             known = judged.intervals(values, confidence_level)
             ends |= dict(zip(("low", "high"), known, strict=True))
@@ -478,14 +472,6 @@ def amplification_curve(
     return AmplificationCurve(
         thresholds, values, (low, high), float(values @ widths / (high - low)), **ends
     )
-
-
-def _numbers(y_score: Any) -> Array:
-    """Return scores, checked to be numbers."""
-    scores = to_native(y_score, "y_score")
-    if 0 in scores.shape:
-        raise InputError("{y_score} is empty: pass a score for each row.")
-    return as_numbers(scores, "y_score")
 
 
 def _limits(levels: Array, limits: Any) -> tuple[float, float]:

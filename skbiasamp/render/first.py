@@ -17,11 +17,11 @@ from skbiasamp._utils.formatting import (
     number,
     rate,
 )
-from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import (
     Action,
     Actions,
     Answer,
+    Axis,
     Card,
     Cell,
     Chip,

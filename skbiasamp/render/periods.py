@@ -11,8 +11,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.formatting import listed, number
-from skbiasamp.render.axis import round_number
-from skbiasamp.render.document import Chart, Scatter
+from skbiasamp.render.document import Chart, Scatter, round_number
 
 
 class Picture(NamedTuple):

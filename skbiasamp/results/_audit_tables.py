@@ -19,8 +19,7 @@ from skbiasamp._utils.formatting import (
 )
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.value import FEWEST_ROWS
-from skbiasamp.render.axis import Axis
-from skbiasamp.render.document import MOST_ROWS, Cell, Slider, Table
+from skbiasamp.render.document import MOST_ROWS, Axis, Cell, Slider, Table
 from skbiasamp.render.facts import Facts
 from skbiasamp.render.slider import against_limit
 from skbiasamp.render.words import express

@@ -242,7 +242,16 @@ def _accuracy(report: ComparisonReport) -> Table | None:
 
 def _differences(report: ComparisonReport) -> Iterator[Item | None]:
     """Yield the values of all models by each metric, and their differences to the reference."""
-    rows = [row for name, result in report.items() for row in _compared(name, result)]
+    rows: list[dict[str, Any]] = []
+    for name, result in report.items():
+        for row in records(result.table):
+            own = {"metric": metric_name(name), "model": row["model"], "own": row["value"]}
+            judged: tuple[Any, ...] = (None, None, None)  # of the reference
+            if row["model"] != result.reference:
+                judged = result.judged(row["model"])
+                own["verdict"] = result.verdict(row["model"])
+            numbers = zip(("value", "low", "high"), as_json(judged), strict=True)
+            rows.append(own | {"p_adjusted": row["p_adjusted"], **dict(numbers)})
 
     def named(row: dict[str, Any]) -> dict[str, Any]:
         reference = {} if "verdict" in row else {"side": "plain", "says": "reference"}
@@ -263,16 +272,3 @@ def _differences(report: ComparisonReport) -> Iterator[Item | None]:
         balanced=True,
     )
     yield Terms([(metric_name(name), result.question) for name, result in report.items()])
-
-
-def _compared(name: str, result: ComparisonResult) -> Iterator[dict[str, Any]]:
-    """Yield a row for each model; the reference has neither a difference nor a verdict."""
-    for row in records(result.table):
-        model: str = row["model"]
-        ends: tuple[Any, ...] = (None, None, None)
-        own = {"metric": metric_name(name), "model": model, "own": row["value"]}
-        if model != result.reference:
-            ends = result.judged(model)
-            own["verdict"] = result.verdict(model)
-        shown_ends = zip(("value", "low", "high"), as_json(ends), strict=True)
-        yield {**own, "p_adjusted": row["p_adjusted"], **dict(shown_ends)}

@@ -12,8 +12,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import MISSING
 from skbiasamp._utils.formatting import group_of, name_of, number, task_of
-from skbiasamp.render.axis import Axis
-from skbiasamp.render.document import Bullets, Cell, Document, Item, Section, Table, Text
+from skbiasamp.render.document import Axis, Bullets, Cell, Document, Item, Section, Table, Text
 from skbiasamp.render.words import express
 from skbiasamp.results._content import (
     Cells,

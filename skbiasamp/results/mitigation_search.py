@@ -10,8 +10,8 @@ import pandas as pd
 
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import metric_name, name_of, number
-from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import (
+    Axis,
     Bullets,
     Card,
     Cell,

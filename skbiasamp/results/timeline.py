@@ -21,11 +21,11 @@ from skbiasamp._utils.formatting import (
     number,
     task_of,
 )
-from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import (
     Action,
     Actions,
     Answer,
+    Axis,
     Bullets,
     Card,
     Chart,
