@@ -119,9 +119,10 @@ def estimate(
     defined = ~np.isnan(change.value)
     weights = np.where(defined, weights, 0.0)
     amplifications = np.where(signs.values == 0, 0.0, signs.values * change.value)
+    shared = np.zeros(signs.values.shape)
     if signs.source is not None:  # what signs and changes have in common by chance is no change
-        amplifications = amplifications - signs.slope * signs.source.cross(change)
-    amplifications = np.where(defined, amplifications, np.nan)
+        shared = signs.slope * signs.source.cross(change)
+    amplifications = np.where(defined, amplifications - shared, np.nan)
     parts = weights * amplifications
     value = float(known_or_zero(parts).sum()) if defined.any() else math.nan
     low = high = p_value = error = df = math.nan

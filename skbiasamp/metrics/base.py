@@ -233,16 +233,14 @@ class BaseAuditor(ABC, WithOptions):
         -------
         result : AuditResult
         """
+        labels = {
+            "sensitive_features": sensitive_features,
+            "sensitive_pred": sensitive_pred,
+            "sample_weight": sample_weight,
+            "clusters": clusters,
+        }
         with self._progress():
-            test = self.count_audited(
-                y_true,
-                y_pred,
-                sensitive_features=sensitive_features,
-                sensitive_pred=sensitive_pred,
-                sample_weight=sample_weight,
-                clusters=clusters,
-                **columns,
-            )
+            test = self.count_audited(y_true, y_pred, **labels, **columns)
             return self._result(self._with_right_scores(y_true, test))
 
     @rest_by_name

@@ -105,13 +105,20 @@ def record(
             continue
         if isinstance(value, Mapping):
             terms += [(name, short(text)) for name, text in value.items()]
+        elif isinstance(value, list | tuple):
+            columns = context.get("group_columns", ())
+            names = [
+                group_of(name, columns) if key == "groups" else task_of(name) for name in value
+            ]
+            terms.append((key, _first(names, _NAMES, "; " if columns else ", ")))
         else:
-            terms.append((key, _recorded(key, value, context)))
+            is_number = isinstance(value, int | float)
+            terms.append((key, f"{value:,.15g}" if is_number else str(value)))
     files = [
         (file["path"], "{rows_are}: {rows:,} rows, {format}, SHA-256 {sha256}".format_map(file))
         for file in data_files
     ]
-    folded: list[Item | None] = [
+    items: list[Item | None] = [
         Terms([(_TITLES.get(key, key.replace("_", " ")), text) for key, text in terms]),
         Section("Files read", [Terms(files)]),
         *(
@@ -121,16 +128,7 @@ def record(
     ]
     call = context.get("call")
     made: list[Item] = [Code(call)] if call else []
-    return Section("Record", [*made, *folded], only="page", folded=True)
-
-
-def _recorded(key: str, value: Any, context: Mapping[str, Any]) -> str:
-    """Return a value of a context as text."""
-    if isinstance(value, list | tuple):
-        columns = context.get("group_columns", ())
-        names = [group_of(name, columns) if key == "groups" else task_of(name) for name in value]
-        return _first(names, _NAMES, "; " if columns else ", ")
-    return f"{value:,.15g}" if isinstance(value, int | float) else str(value)
+    return Section("Record", [*made, *items], only="page", folded=True)
 
 
 def folded(name: str, items: Sequence[Item | None], id: str) -> Section:

@@ -203,14 +203,10 @@ class AuditResult(Shown, OfMetric):
     def __post_init__(self) -> None:
         if self.published is None:
             object.__setattr__(self, "published", self.value)
-        if not self.verdict:
-            object.__setattr__(self, "verdict", self._verdict_of_sides())
-
-    def _verdict_of_sides(self) -> str:
-        """Return what the interval says, if labels have no directions to ask for."""
-        if math.isnan(self.value):
-            return NOT_MEASURED
-        return self.kind.verdict(side_of_zero(*self.judged), self.statistics)
+        if not self.verdict:  # labels have no directions to ask for
+            verdict = self.kind.verdict(side_of_zero(*self.judged), self.statistics)
+            unknown = math.isnan(self.value)
+            object.__setattr__(self, "verdict", NOT_MEASURED if unknown else verdict)
 
     def __float__(self) -> float:
         return float(self.value)

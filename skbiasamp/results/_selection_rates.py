@@ -75,7 +75,25 @@ class SelectionRates(Paged):
         The 95 % intervals of differences (``_low``, ``_high``) hold for all pairs of categories of
         a column together.
         """
-        return rate_differences(self.table)
+        rows, table = [], self.table
+        for keys, own in table[table["counted"]].groupby(
+            [table["by"], table["task"].map(repr)], sort=False
+        ):
+            spans = {name: _span(own, name) for name in _MEASURES if name in own}
+            rates = own["selection_rate"].dropna()
+            ratio = np.nan if not len(rates) or rates.max() == 0 else rates.min() / rates.max()
+            row: dict[str, Any] = {
+                "by": keys[0],
+                "task": own["task"].iloc[0],
+                **_named("demographic_parity", spans.pop("selection_rate")),
+                "demographic_parity_ratio": ratio,
+            }
+            for name, span in spans.items():
+                row |= _named(name, span)
+            if spans:
+                row |= _named("equalized_odds", max(spans.values()))
+            rows.append(row)
+        return pd.DataFrame(rows)
 
     def to_document(self) -> Document:
         """Return what the rates say as plain data, which renderers show.
@@ -118,29 +136,6 @@ class SelectionRates(Paged):
                 record(context, context.get("data_files", ())),
             ],
         )
-
-
-def rate_differences(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the largest differences of rates between the categories of a table."""
-    rows = []
-    for keys, own in table[table["counted"]].groupby(
-        [table["by"], table["task"].map(repr)], sort=False
-    ):
-        spans = {name: _span(own, name) for name in _MEASURES if name in own}
-        rates = own["selection_rate"].dropna()
-        ratio = np.nan if not len(rates) or rates.max() == 0 else rates.min() / rates.max()
-        row: dict[str, Any] = {
-            "by": keys[0],
-            "task": own["task"].iloc[0],
-            **_named("demographic_parity", spans.pop("selection_rate")),
-            "demographic_parity_ratio": ratio,
-        }
-        for name, span in spans.items():
-            row |= _named(name, span)
-        if spans:
-            row |= _named("equalized_odds", max(spans.values()))
-        rows.append(row)
-    return pd.DataFrame(rows)
 
 
 def _span(table: pd.DataFrame, name: str) -> tuple[float, float, float]:

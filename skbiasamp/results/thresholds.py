@@ -20,7 +20,9 @@ _DRAWS = 400
 
 def slider_of(report: Any) -> Slider | None:
     """Return decisions at thresholds of the scores of few groups, if there are any."""
-    passed, result, curve = report.passed, moved_by_thresholds(report), report.curve
+    passed, curve, audits = report.passed, report.curve, report.results.values()
+    able = (audit for audit in audits if audit.kind.is_signed and audit.direction == "A->T")
+    result = next(able, None)
     if passed.empty or result is None or curve["value"].isna().any():
         return None
     n, columns = len(curve) + 1, report.context.get("group_columns", ())
@@ -75,13 +77,6 @@ def _at_signs(above: Array, signs: list[int]) -> tuple[Array, Array]:
     # What all groups share is no gap.
     changes -= (changes * sizes).sum(axis=-2, keepdims=True) / sizes.sum(axis=-2)[..., None]
     return accuracy, (np.asarray(signs)[:, None] * changes).mean(axis=-2)
-
-
-def moved_by_thresholds(report: Any) -> Any:
-    """Return the result whose value at other thresholds a report shows, or None."""
-    audits = report.results.values()
-    able = (audit for audit in audits if audit.kind.is_signed and audit.direction == "A->T")
-    return next(able, None)
 
 
 def at_base_rate(curve: pd.DataFrame) -> dict[str, Any] | None:
