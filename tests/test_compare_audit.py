@@ -66,24 +66,20 @@ def assert_as_audited(auditor, y, models, sex, guessed=None, orders=(MODELS,), *
     return found
 
 
-ORDERS = (MODELS, ("old", "bold"), ("bold", "new", "old"), ("new", "old"))
+ORDERS = (MODELS, ("bold", "new", "old"), ("new", "old"))
 
 
 @pytest.mark.parametrize("n", [60, 400, 20_000], ids=["few rows", "rows", "counts"])
-@pytest.mark.parametrize(
-    "auditor",
-    [
+def test_exact_attackers_have_the_numbers_of_audits(n):
+    y, sex, models, guessed = world(n)
+    for auditor in (
         LeakageAuditor(**FEW),
         DPAAuditor(**FEW),
         DPAAuditor("T->A", **FEW),
         LeakageAuditor(cv=None, **FEW),
         LeakageAuditor(equalize=None, **FEW),
-    ],
-    ids=["leakage", "A->T", "T->A", "closed", "as they are"],
-)
-def test_exact_attackers_have_the_numbers_of_audits(auditor, n):
-    y, sex, models, guessed = world(n)
-    assert_as_audited(auditor, y, models, sex, guessed, ORDERS)
+    ):
+        assert_as_audited(auditor, y, models, sex, guessed, ORDERS)
 
 
 @pytest.mark.parametrize(
@@ -91,18 +87,17 @@ def test_exact_attackers_have_the_numbers_of_audits(auditor, n):
     [
         LeakageAuditor(attacker=LogisticRegression(), **FEW),
         LeakageAuditor(attacker=LogisticRegression(), equalize=None, **FEW),
-        DPAAuditor(attacker=DecisionTreeClassifier(), **FEW),
         DPAAuditor("T->A", attacker=DecisionTreeClassifier(), **FEW),
         LeakageAuditor(attacker="mlp", **FEW),
     ],
-    ids=["leakage", "as they are", "A->T", "T->A", "networks"],
+    ids=["leakage", "as they are", "T->A", "networks"],
 )
 def test_trained_attackers_have_the_numbers_of_audits(auditor):
     if auditor.attacker == "mlp":
         pytest.importorskip("torch")
         auditor.set_params(attacker=MLPAttacker(max_epochs=2))
     y, sex, models, guessed = world(300)
-    assert_as_audited(auditor, y, models, sex, guessed, ORDERS[:2])
+    assert_as_audited(auditor, y, models, sex, guessed, ORDERS[1:2])
 
 
 @pytest.mark.parametrize("n_tasks", [3, 14], ids=["counts of flips", "flips of rows"])
@@ -137,17 +132,16 @@ def test_numbers_have_the_numbers_of_audits():
 
 
 @pytest.mark.parametrize("attacker", ["exact", LogisticRegression()], ids=["exact", "trained"])
-@pytest.mark.parametrize("what", ["whole", "fractions", "clusters"])
-def test_weights_and_clusters_have_the_numbers_of_audits(what, attacker):
+def test_weights_and_clusters_have_the_numbers_of_audits(attacker):
     y, sex, models, _ = world(400)
     rng = np.random.default_rng(7)
-    more = {
-        "whole": {"sample_weight": rng.integers(0, 5, 400)},
-        "fractions": {"sample_weight": rng.gamma(2, size=400)},
-        "clusters": {"clusters": np.arange(400) // 4},
-    }[what]
     auditor = LeakageAuditor(attacker=attacker, **FEW)
-    assert_as_audited(auditor, y, models, sex, orders=ORDERS[:2], **more)
+    for more in (
+        {"sample_weight": rng.integers(0, 5, 400)},
+        {"sample_weight": rng.gamma(2, size=400)},
+        {"clusters": np.arange(400) // 4},
+    ):
+        assert_as_audited(auditor, y, models, sex, orders=ORDERS[1:2], **more)
 
 
 @pytest.mark.parametrize("fitted", [False, True], ids=["no training labels", "training labels"])
@@ -179,16 +173,16 @@ def test_attackers_that_learn_from_training_rows_have_the_numbers_of_audits():
         assert_as_audited(auditor, y, models, sex, orders=ORDERS[:2])
 
 
-@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState, int])
-def test_a_generator_is_a_seed_as_any_other(kind):
+def test_a_generator_is_a_seed_as_any_other():
     y, sex, models, _ = world(400)
-    found = LeakageAuditor(**FEW | {"random_state": kind(3)}).compare(
-        y, models, sensitive_features=sex
-    )
-    for name, row in found.table.set_index("model").iterrows():
-        auditor = LeakageAuditor(**FEW | {"random_state": kind(3)})
-        alone = auditor.audit(y, models[name], sensitive_features=sex)
-        assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
+    for kind in (np.random.default_rng, np.random.RandomState):
+        table = LeakageAuditor(**FEW | {"random_state": kind(3)}).compare(
+            y, models, sensitive_features=sex
+        )
+        for name, row in table.table.set_index("model").iterrows():
+            auditor = LeakageAuditor(**FEW | {"random_state": kind(3)})
+            alone = auditor.audit(y, models[name], sensitive_features=sex)
+            assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
 
 
 @pytest.mark.parametrize("train", [False, True], ids=["no training labels", "training labels"])

@@ -8,6 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from hostile import HIRED, PREDICTED, SEX, X
+from hostile_made import made
 from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -29,6 +31,8 @@ from skbiasamp.plotting import (
     AmplificationCurveDisplay,
     AmplificationDisplay,
     AmplificationHeatmapDisplay,
+    ComparisonDisplay,
+    TimelineDisplay,
 )
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -97,9 +101,13 @@ def cells_of(rectangles):
 
 
 def test_pairs_are_drawn_with_their_intervals_in_the_order_of_the_table():
-    table = pairs([[0.1, -0.4, 0.2], [-0.05, 0.3, 0.0]])
+    table = pairs([[0.1, -0.4, 0.2], [-0.05, 0.3, 0.0]], groups=[0, "two\nlines"])
+    before = table.copy()
     display = AmplificationDisplay(table).plot()
-    assert y_labels(display) == [f"{group}: task {task}" for group in "fm" for task in range(3)]
+    AmplificationHeatmapDisplay(table).plot()
+    pd.testing.assert_frame_equal(table, before)
+    names = [f"{group}: task {task}" for group in ("0", "two lines") for task in range(3)]
+    assert y_labels(display) == names
     values = [0.1, -0.4, 0.2, -0.05, 0.3, 0.0]
     assert_allclose(display.points_.get_offsets(), np.column_stack([values, range(6)]))
     for row, (segment, value) in enumerate(
@@ -109,21 +117,12 @@ def test_pairs_are_drawn_with_their_intervals_in_the_order_of_the_table():
     bottom, top = display.ax_.get_ylim()
     assert bottom > top  # the first is on top
     assert display.zero_line_.get_xdata() == [0, 0]
-
-
-def test_the_user_s_table_stays_as_it_is():
-    table = pairs([[0.1, -0.4]])
-    before = table.copy()
-    AmplificationDisplay(table).plot()
-    AmplificationHeatmapDisplay(table).plot()
-    pd.testing.assert_frame_equal(table, before)
-
-
-def test_the_sides_of_zero_have_colours_of_their_own():
-    display = AmplificationDisplay(pairs([[0.3, -0.2, 0.0, 0.1]], groups="f")).plot()
-    more, less, nothing, other = display.points_.get_edgecolors()
+    # Each side of 0 has a colour of its own, and 0 has another.
+    more, less, other, _, _, nothing = display.points_.get_edgecolors()
     assert (more == other).all()
     assert len({tuple(colour) for colour in (more, less, nothing)}) == 3
+    left, right = AmplificationDisplay(pairs([[0.8, 0.9]])).plot().ax_.get_xlim()
+    assert left <= 0 < 0.95 < right
 
 
 @pytest.mark.parametrize("values", [[0.3, -0.1], [0.3, 0.2], [-0.3, -0.2]])
@@ -141,12 +140,6 @@ def test_sides_are_named_beside_zero(values):
         for box in boxes.values():
             assert display.figure_.bbox.contains(*box.min)
             assert display.figure_.bbox.contains(*box.max)
-
-
-def test_zero_is_in_view_when_all_pairs_are_far_from_it():
-    display = AmplificationDisplay(pairs([[0.8, 0.9]])).plot()
-    left, right = display.ax_.get_xlim()
-    assert left <= 0 < 0.95 < right
 
 
 def test_pairs_that_are_not_significant_are_hollow_and_pale():
@@ -316,14 +309,6 @@ def test_every_auditor_s_result_can_be_drawn(name):
         assert f"{result.high:+.4f}]".replace("-", "−") in headline[1]
 
 
-def test_runs_have_intervals():
-    group, tasks, predicted = labels()
-    auditor = DirectionalAuditor(reference="test")
-    result = auditor.audit_runs(tasks, [predicted, tasks], sensitive_features=group)
-    display = AmplificationDisplay.from_result(result)
-    assert len(display.intervals_.get_segments()) == 4
-
-
 def test_combinations_of_attributes_are_one_group():
     group, tasks, predicted = labels()
     both = pd.DataFrame({"sex": group, "age": np.where(np.arange(len(group)) % 2, "old", "young")})
@@ -375,24 +360,17 @@ def test_predictions_are_audited_and_drawn(display):
 def test_without_an_auditor_the_labels_are_their_own_reference():
     group, tasks, predicted = labels()
     drawn = AmplificationDisplay.from_predictions(tasks, predicted, sensitive_features=group)
-    own = DirectionalAuditor(reference="test", interval=None)
-    expected = own.audit(tasks, predicted, sensitive_features=group).table
+    expected = DirectionalAuditor(reference="test", interval=None).audit(
+        tasks, predicted, sensitive_features=group
+    )
     assert_allclose(
-        drawn.table["amplification"], AmplificationDisplay(expected).table["amplification"]
+        drawn.table["amplification"], AmplificationDisplay(expected.table).table["amplification"]
     )
     assert len(drawn.intervals_.get_segments()) == 4
-
-
-@pytest.mark.parametrize("display", PAIR_DISPLAYS)
-def test_an_estimator_s_predictions_are_audited(display):
-    group, tasks, _ = labels()
-    X = pd.DataFrame({"is_f": (group == "f").astype(int), "noise": np.arange(len(group)) % 7})
-    y = tasks["task 0"]
-    model = LogisticRegression().fit(X, y)
-    auditor = DirectionalAuditor(interval=None).fit(y, sensitive_features=group)
-    drawn = display.from_estimator(model, X, y, sensitive_features=group, auditor=auditor)
-    expected = auditor.audit(y, model.predict(X), sensitive_features=group).table
-    pd.testing.assert_frame_equal(drawn.table, display(expected).table)
+    runs = DirectionalAuditor(reference="test").audit_runs(
+        tasks, [predicted, tasks], sensitive_features=group
+    )
+    assert len(AmplificationDisplay.from_result(runs).intervals_.get_segments()) == 4
 
 
 def test_an_audited_classifier_brings_its_auditor():
@@ -525,7 +503,7 @@ def texts_of(figure):
 
 
 @pytest.mark.parametrize("display", PAIR_DISPLAYS)
-@pytest.mark.parametrize(("n_tasks", "long"), [(1, True), (6, False), (6, True), (66, True)])
+@pytest.mark.parametrize(("n_tasks", "long"), [(1, True), (6, False), (66, True)])
 def test_nothing_is_cut_off_and_no_label_covers_another(display, n_tasks, long):
     rng = np.random.default_rng(0)
     values = rng.normal(scale=0.1, size=(2, n_tasks))
@@ -565,28 +543,20 @@ def test_a_small_part_of_a_figure_is_readable():
     assert len(plt.get_fignums()) == 1
 
 
-@pytest.mark.parametrize("display", PAIR_DISPLAYS)
-def test_a_subfigure_can_be_drawn_in(display):
-    figure = plt.figure(layout="constrained")
-    part = figure.subfigures(1, 2)[1]
-    drawn = display(pairs([[0.1, -0.2]])).plot(part.subplots())
-    assert drawn.figure_ is part
-
-
-@pytest.mark.parametrize(
-    "name", ["costs $5 and $6", r"back\slash $x^2$ $", "_hidden_", "a $ or so"]
-)
-def test_names_are_no_formulas(name):
-    table = pairs([[0.1, 0.2], [0.3, 0.4]], groups=["f", name])
-    table["task"] = table["task"].replace("task 1", name)
-    for display in PAIR_DISPLAYS:
-        drawn = display(table).plot()
-        # As matplotlib shows it, if it is no formula.
-        shown = [
-            text for text in y_labels(drawn) + x_labels(drawn) if name in text.replace(r"\$", "$")
-        ]
-        assert len(shown) >= 2
-        assert not any(matplotlib.cbook.is_math_text(text) for text in shown)
+def test_names_are_no_formulas():
+    for name in ("costs $5 and $6", r"back\slash $x^2$ $", "_hidden_", "a $ or so"):
+        table = pairs([[0.1, 0.2], [0.3, 0.4]], groups=["f", name])
+        table["task"] = table["task"].replace("task 1", name)
+        for display in PAIR_DISPLAYS:
+            drawn = display(table).plot()
+            # As matplotlib shows it, if it is no formula.
+            shown = [
+                label
+                for label in y_labels(drawn) + x_labels(drawn)
+                if name in label.replace(r"\$", "$")
+            ]
+            assert len(shown) >= 2
+            assert not any(matplotlib.cbook.is_math_text(label) for label in shown)
 
 
 def test_long_names_stay_apart():
@@ -596,12 +566,6 @@ def test_long_names_stay_apart():
     assert all("…" in label for label in y_labels(display))
     display = AmplificationHeatmapDisplay(pairs(np.eye(2), groups=[LONG + "1", LONG + "2"])).plot()
     assert [len(label) for label in y_labels(display)] == [28, 28]
-
-
-def test_names_may_be_numbers_and_hold_new_lines():
-    display = AmplificationDisplay(pairs([[0.1, 0.3], [0.2, 0.4]], groups=[0, "two\nlines"])).plot()
-    assert y_labels(display)[0] == "0: task 0"
-    assert y_labels(display)[-1] == "two lines: task 1"
 
 
 # --------------------------------------------------------------------------- thresholds
@@ -686,12 +650,6 @@ def test_curves_share_the_axes_that_are_given():
     assert only.rates_ax_ is None
     assert len(only.figure_.axes) == 1
     assert only.ax_.get_legend() is None
-
-
-def test_rates_belong_to_thresholds_by_position():
-    table = pd.DataFrame({"f": [1.0, 0.5]}, index=[7, 8])
-    display = AmplificationCurveDisplay([0, 1], [0.1, 0.2], rates=table)
-    assert display.rates["f"].tolist() == [1.0, 0.5]
 
 
 def scored(n=200, seed=0):
@@ -789,6 +747,12 @@ def test_compas_has_unequal_errors_where_amplification_is_small():
         AmplificationDisplay(pairs([[0.1]])),
         AmplificationHeatmapDisplay(pairs([[0.1]])),
         AmplificationCurveDisplay([0], [0]),
+        ComparisonDisplay(
+            pd.DataFrame({"metric": ["m"], "model": ["b"], "verdict": ["amplifies more"]}).assign(
+                difference=0.1, low=0.0, high=0.2, value=1.1, reference=1.0
+            ),
+            reference="a",
+        ),
     ],
     ids=lambda display: type(display).__name__,
 )
@@ -798,3 +762,36 @@ def test_without_matplotlib_the_error_says_what_to_install(display, monkeypatch)
     message = rf"{name}.plot needs matplotlib: pip install 'skbiasamp\[plot\]'"
     with pytest.raises(ImportError, match=message):
         display.plot()
+
+
+def test_what_cannot_be_drawn_is_refused_by_name():
+    fitted = LogisticRegression().fit(X, HIRED)
+    by = {"sensitive_features": SEX}
+    estimator = "estimator must be a fitted classifier"
+    pairs_of, curve_of = AmplificationDisplay, AmplificationCurveDisplay
+    for draw, message in (
+        (
+            lambda: pairs_of.from_predictions(HIRED, PREDICTED, **by, auditor={}),
+            "auditor must be an auditor",
+        ),
+        (lambda: pairs_of.from_estimator("x", X, HIRED, **by), f"{estimator}; got 'x'"),
+        (
+            lambda: pairs_of.from_estimator(AuditedClassifier, X, HIRED, **by),
+            f"{estimator}; got the class AuditedClassifier",
+        ),
+        (lambda: curve_of.from_estimator("x", X, HIRED, **by), f"{estimator} with predict_proba"),
+        (
+            lambda: curve_of.from_estimator(fitted, X, HIRED, **by, pos_label=np.array([1, 2])),
+            "'pos_label' parameter of amplification_curve",
+        ),
+        (
+            lambda: TimelineDisplay.from_timeline(made("Timeline"), pair=3),
+            "pair must be a group and a task; got 3",
+        ),
+        (
+            lambda: pairs_of.from_predictions(HIRED, PREDICTED, **by, ax=[]),
+            r"ax must be axes of matplotlib, or None; got \[\]",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            draw()
