@@ -120,17 +120,24 @@ def groups_predicted():
     return report(rows, sensitive_pred=guess, auditor=auditor, **trained(TRAIN()))
 
 
-@scenario
-def several_tasks():
+def of_tasks(prediction=None, **options):
+    """Audit three tasks, with training rows."""
     rows, train = MANY(), MANY_TRAIN()
     return skbiasamp.audit(
-        rows[TASKS],
-        rows[NEW].to_numpy(),
+        options.pop("y_true", rows[TASKS]),
+        rows[NEW].to_numpy() if prediction is None else prediction,
         sensitive_features=rows["sex"],
         y_train=train[TASKS],
         sensitive_train=train["sex"],
-        auditor=[DirectionalAuditor(), MALSAuditor()],
         random_state=0,
+        **options,
+    )
+
+
+@scenario
+def several_tasks():
+    return of_tasks(
+        auditor=[DirectionalAuditor(), MALSAuditor()],
         favourable=["cook", "pilot"],
     )
 
@@ -174,13 +181,7 @@ def numbers():
 
 @scenario
 def other_metrics():
-    rows, train = MANY(), MANY_TRAIN()
-    return skbiasamp.audit(
-        rows[TASKS],
-        rows[NEW].to_numpy(),
-        sensitive_features=rows["sex"],
-        y_train=train[TASKS],
-        sensitive_train=train["sex"],
+    return of_tasks(
         auditor=[
             MultiAttributeAuditor(),
             metrics.BiasDisparityAuditor(),
@@ -188,7 +189,6 @@ def other_metrics():
             metrics.LabelAuditor(),
             metrics.PercentageAuditor(),
         ],
-        random_state=0,
     )
 
 
@@ -225,15 +225,10 @@ def attacks_on_scores():
 
 @scenario
 def own_base():
-    rows, train = MANY(), MANY_TRAIN()
+    rows = MANY()
     rates = pd.DataFrame({"man": [0.3, 0.4, 0.4], "woman": [0.5, 0.6, 0.4]}, index=TASKS).T
     signs = pd.DataFrame({"man": [-1, 0, 1], "woman": [1, -1, 0]}, index=TASKS).T
-    return skbiasamp.audit(
-        rows[TASKS],
-        rows[NEW].to_numpy(),
-        sensitive_features=rows["sex"],
-        y_train=train[TASKS],
-        sensitive_train=train["sex"],
+    return of_tasks(
         auditor=[
             DirectionalAuditor(base=rates),
             DirectionalAuditor(sign=signs),
@@ -242,7 +237,6 @@ def own_base():
             MultiAttributeAuditor("T->A", combinations="all", max_size=2, base="test"),
         ],
         sensitive_pred=rows["sex"].iloc[::-1].to_numpy(),
-        random_state=0,
     )
 
 
@@ -533,17 +527,12 @@ def gate_of_models():
 
 @scenario
 def probabilities_of_classes():
-    rows, train = MANY(), MANY_TRAIN()
+    rows = MANY()
     scores = rows[[f"{task}_score" for task in TASKS]]
-    return skbiasamp.audit(
-        rows[TASKS],
+    return of_tasks(
         scores.to_numpy(),
-        sensitive_features=rows["sex"],
-        y_train=train[TASKS],
-        sensitive_train=train["sex"],
         auditor=[DirectionalAuditor(), DirectionalAuditor(base="train")],
         clusters=rows["person"],
-        random_state=0,
     )
 
 
@@ -566,14 +555,8 @@ def many_groups():
 
 @scenario
 def no_labels():
-    rows, train = MANY(), MANY_TRAIN()
-    return skbiasamp.audit(
-        None,
-        rows[NEW].to_numpy(),
-        sensitive_features=rows["sex"],
-        y_train=train[TASKS],
-        sensitive_train=train["sex"],
-        random_state=0,
+    return of_tasks(
+        y_true=None,
         auditor=[MALSAuditor(), DirectionalAuditor(base="train")],
     )
 

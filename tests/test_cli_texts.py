@@ -1,6 +1,7 @@
 """`--text`: the command reads labels from texts, and its numbers are those of Python."""
 
 import json
+import shlex
 from unittest.mock import patch
 
 import numpy as np
@@ -226,7 +227,7 @@ BAD_TEXTS = [
         "--target-text takes the place of --target",
     ),
     (
-        "--text new --labels objects.json --target dog new",
+        "--text new --labels objects.json --target dog 'new oven'",
         "must name the labels in --labels objects.json, 'dog' and 'oven'; got 'dog'",
     ),
     (
@@ -255,7 +256,9 @@ def test_what_cannot_be_read_is_one_line(folder, capsys):
     }.items():
         (folder / f"{name}.json").write_text(json.dumps(words))
     for arguments, message in BAD_TEXTS:
-        line = refused(capsys, "audit", "test.csv", *arguments.split(), "--sensitive", "gender")
+        line = refused(
+            capsys, "audit", "test.csv", *shlex.split(arguments), "--sensitive", "gender"
+        )
         assert message in line
     line = refused(capsys, "compare", *TEXT, "--text", "a=new", "b=new")
     assert "--text b=new: this column is named by --text a=new already" in line
