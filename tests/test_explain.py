@@ -737,15 +737,16 @@ def test_a_page_says_where_the_value_comes_from_if_asked():
 
 
 def test_probabilities_are_explained_and_logits_are_not():
-    rows = sample(200)
+    rows, every = sample(100), {"auditor": None}  # with auditors of one's own, scores need strata
     logits = np.log(rows["score"].clip(0.01, 0.99) / (1 - rows["score"].clip(0.01, 0.99)))
-    assert audited(rows, y_score=rows["score"]).explanation.decision is not None
+    assert audited(rows, y_score=rows["score"], **every).explanation.decision is not None
     both = np.column_stack([1 - rows["score"], rows["score"]])
-    assert audited(rows, y_score=both).explanation.decision is not None
-    report = audited(rows, y_score=logits)
+    assert audited(rows, y_score=both, **every).explanation.decision is not None
+    report = audited(rows, y_score=logits, **every)
     assert report.explanation is None
+    assert any("scores" in name for name in report)
     soft = rows.assign(decision=rows["score"])  # no decisions yet
-    assert audited(soft, y_score=rows["score"]).explanation is None
+    assert audited(soft, y_score=rows["score"], **every).explanation is None
     assert audited(rows, y_score=logits, given=rows["dept"]).explanation.decision is None
 
 
@@ -763,10 +764,9 @@ def test_many_strata_fit_on_a_screen():
 
 
 def test_scores_are_explained_only_beside_decisions_of_groups_that_do_not_overlap():
-    rows = sample(200)
-    both = rows[["sex", "dept"]]
-    report = audited(rows, sensitive_features=both, groups="marginal", y_score=rows["score"])
-    assert report.explanation is None
+    rows = sample(100)
+    both = {"sensitive_features": rows[["sex", "dept"]], "groups": "marginal", "auditor": None}
+    assert audited(rows, y_score=rows["score"], **both).explanation is None
     with pytest.raises(ValueError, match="given is not used by metrics of numbers"):
         audited(rows, given=rows["dept"], auditor=NumericAuditor())
 

@@ -217,17 +217,6 @@ def test_evidence_that_was_found_is_not_lost_again(passing):
 # ------------------------------------------------------------------ audit_over
 
 
-def test_a_steady_model_raises_no_alarm(steady):
-    timeline = skbiasamp.audit_over(steady, reference=3, **NAMED)
-    assert timeline.verdict == "no alarm"
-    assert timeline.first_alarm is timeline.onset is None
-    assert timeline.causes == []
-    assert "In 7 periods there is no clear evidence" in timeline.sentence
-    # What the reference shows with as many rows is, on average, what it shows.
-    watched = timeline.to_frame().query("role == 'watched'")
-    assert watched["expected"].to_numpy() == pytest.approx(timeline.reference["value"], abs=0.01)
-
-
 def test_a_change_of_one_group_is_found_and_named(changed):
     timeline = skbiasamp.audit_over(changed, reference=3, **NAMED)
     assert timeline.verdict == "alarm"
@@ -259,15 +248,6 @@ def test_a_period_is_the_audit_of_its_rows(changed):
     assert pairs.loc["2026-08", "value"].to_dict() == pytest.approx(amplification.to_dict())
 
 
-def test_the_order_of_rows_changes_nothing(changed):
-    shuffled = changed.sample(frac=1, random_state=0)
-    one, other = (
-        skbiasamp.audit_over(rows, every="quarter", reference=1, **NAMED)
-        for rows in (changed, shuffled)
-    )
-    pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
-
-
 @pytest.fixture(scope="module")
 def versioned(changed):
     return changed.assign(day=changed["day"].astype("datetime64[us]"), version="1.0")
@@ -297,12 +277,12 @@ def test_engines_group_by_period_in_one_query(kind, versioned, watched, tmp_path
     pd.testing.assert_frame_equal(found.to_frame(), watched.to_frame())
 
 
-@pytest.mark.parametrize("auditor", [MALSAuditor(), DPAAuditor(interval=None, n_draws=2)])
-def test_any_auditor_can_watch(changed, auditor):
+def test_an_attacker_can_watch(changed):
+    auditor = DPAAuditor(interval=None, n_draws=2)
     found = skbiasamp.audit_over(changed, reference=3, auditor=auditor, n_draws=39, **NAMED)
     assert found.verdict == "alarm"
     assert "2026-06" <= found.onset <= "2026-08"
-    assert len(found.to_frame(pairs=True)) == (0 if auditor.metric == "DPA" else 14)
+    assert len(found.to_frame(pairs=True)) == 0
 
 
 def test_probabilities_and_weights_of_an_engine_are_watched_as_those_of_a_frame(changed):
@@ -465,8 +445,9 @@ def test_a_reference_of_one_group_is_named(steady):
     ],
 )
 def test_a_period_of_too_few_rows_for_an_attacker_is_not_measured(steady, auditor, month, weight):
-    rows = steady[steady["day"].dt.month.isin([1, 2, 4, 6])][::5]
-    few = rows.iloc[:4].assign(day=pd.Timestamp(f"{month}-01"))
+    rows = steady[steady["day"].dt.month.isin([1, 2, 4, 6])]
+    few, rows = rows.iloc[:4], rows[::5]
+    few = few.assign(day=pd.Timestamp(f"{month}-01"))
     attacker = auditor(n_draws=1, n_resamples=9)
     options = {**NAMED, "reference": 2, "auditor": attacker, "n_draws": 19}
     if weight is not None:
