@@ -218,7 +218,7 @@ def best_by_linear_program(model, score, group):
     return -solution.fun
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_predictions_within_bounds_have_much_better_scores(seed):
     rng = np.random.default_rng(seed)
     model, score, group, _ = problem(rng, "multiclass", 300, 4)
@@ -233,7 +233,7 @@ def test_no_predictions_within_bounds_have_much_better_scores(seed):
     assert alone - reached <= 1.1 * (alone - best) + 1
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_one_task_is_chosen_as_integer_programming_does(seed):
     rng = np.random.default_rng(seed)
     n, n_groups = rng.integers(20, 80), 2 + seed % 3
@@ -319,7 +319,7 @@ def test_of_two_groups_that_with_too_much_is_held_back_and_the_other_pushed():
     assert (constrained.shifts != 0).any(axis=0)[far.any(axis=0)].all()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def people():
     """Return features (with the sex), labels and sex; skill is measured worse of women."""
     rng = np.random.default_rng(0)
@@ -421,8 +421,6 @@ def test_bad_input_of_constraints(people):
     X, hired, sex = people
     features = X[["test", "tall"]]
     model = CorpusConstraintClassifier(LogisticRegression())
-    with pytest.raises(ValueError, match="needs the sensitive feature in fit"):
-        model.fit(features, hired)
     model.fit(features, hired, sensitive_features=sex)
     with pytest.raises(
         ValueError, match=r"CorpusConstraintClassifier needs the sensitive feature in predict"
@@ -430,19 +428,8 @@ def test_bad_input_of_constraints(people):
         model.predict(features)
     with pytest.raises(ValueError, match="group 'x' is in the audited data"):
         model.predict(features, sensitive_features=np.where(sex == "f", "x", "m"))
-    with pytest.raises(ValueError, match="one group only"):
-        clone(model).fit(features, hired, sensitive_features=["f"] * 2000)
     with pytest.raises(ValueError, match="'margin' parameter of CorpusConstraintClassifier"):
         clone(model).set_params(margin=-0.1).fit(features, hired, sensitive_features=sex)
-
-
-@pytest.mark.parametrize("kind", [CorpusConstraintClassifier, DomainIndependentClassifier])
-def test_missing_groups_are_left_out_or_named(people, kind):
-    X, hired, sex = people
-    gaps = pd.Series(sex, dtype=object).where(np.arange(2000) != 3)
-    message = r"position 3\. Leave these rows out \(before fitting\), or keep them"
-    with pytest.raises(ValueError, match=message):
-        kind(LogisticRegression()).fit(X[["test"]], hired, sensitive_features=gaps)
 
 
 def test_a_column_of_text_is_hidden_or_pointed_at(people):
@@ -454,19 +441,6 @@ def test_a_column_of_text_is_hidden_or_pointed_at(people):
         model.fit(frame, hired)
     assert "CorpusConstraintClassifier(..., drop_sensitive=True) hides" in caught.value.__notes__[0]
     model.set_params(drop_sensitive=True).fit(frame, hired)
-
-
-def test_columns_that_are_hidden_must_be_named(people):
-    X, hired, sex = people
-    with pytest.raises(ValueError, match="drop_sensitive=True hides the columns that sensitive="):
-        CorpusConstraintClassifier(LogisticRegression(), drop_sensitive=True).fit(
-            X[["test"]], hired, sensitive_features=sex
-        )
-    by_place = CorpusConstraintClassifier(LogisticRegression(), sensitive=0, drop_sensitive=True)
-    by_place.fit(X, hired)
-    by_name = clone(by_place).set_params(sensitive="sex").fit(X, hired)
-    assert_array_equal(by_place.predict(X), by_name.predict(X))
-    assert_array_equal(by_place.predict_proba(X), by_name.predict_proba(X[["test", "tall"]]))
 
 
 # --------------------------------------------------------------- DomainIndependentClassifier
@@ -646,10 +620,6 @@ def test_bad_input_of_groups_classifiers(people):
     X, hired, sex = people
     features = X[["test", "tall"]]
     model = DomainIndependentClassifier(LogisticRegression())
-    with pytest.raises(ValueError, match="needs the sensitive feature in fit"):
-        model.fit(features, hired)
-    with pytest.raises(ValueError, match="one group only"):
-        model.fit(features, hired, sensitive_features=["f"] * 2000)
     kept = (sex == "m") | (hired == 0)
     with pytest.raises(ValueError, match=r"group 'f' with task 1: the group's own classifier"):
         model.fit(features[kept], hired[kept], sensitive_features=sex[kept])
@@ -672,17 +642,15 @@ def test_bad_input_of_groups_classifiers(people):
         without.fit(features, hired, sensitive_features=sex)
 
 
-@pytest.mark.parametrize("routing", [False, True])
-@pytest.mark.parametrize("scoring", [None, "accuracy"])
+@pytest.mark.parametrize(("routing", "scoring"), [(False, "accuracy"), (True, None)])
 def test_folds_of_a_classifier_that_needs_the_group_to_predict(people, routing, scoring):
     X, hired, sex = people
     features = X[["test", "tall"]]
     model = CorpusConstraintClassifier(LogisticRegression())
     splits = list(StratifiedKFold(3).split(features, hired))
     with sklearn.config_context(enable_metadata_routing=routing):
-        audited = cross_audit(
-            model, features, hired, sensitive_features=sex, cv=splits, scoring=scoring
-        )
+        how = {"cv": splits, "scoring": scoring, "n_halvings": 0}
+        audited = cross_audit(model, features, hired, sensitive_features=sex, **how)
     for (train, test), result, n in zip(splits, audited.folds, range(3), strict=True):
         fitted = clone(model).fit(features.iloc[train], hired[train], sensitive_features=sex[train])
         y_pred = fitted.predict(features.iloc[test], sensitive_features=sex[test])
@@ -694,31 +662,20 @@ def test_folds_of_a_classifier_that_needs_the_group_to_predict(people, routing, 
 @pytest.mark.parametrize("routing", [False, True])
 def test_folds_whose_group_is_a_column_weights_and_steps(people, routing):
     X, hired, sex = people
-    X = X[["test", "tall"]].assign(sex=sex)
-    inner = LogisticRegression()
+    features = X[["test", "tall"]]
+    inner, how = LogisticRegression(), {"random_state": 0, "n_halvings": 0}
+    passed = how | {"sensitive_features": sex}
     with sklearn.config_context(enable_metadata_routing=routing):
         inner = inner.set_fit_request(sample_weight=True) if routing else inner
         constrained = CorpusConstraintClassifier(inner)
+        unscaled = StandardScaler(with_mean=False, with_std=False)
+        column = AuditedClassifier(constrained, sensitive="sex", drop_sensitive=True)
+        step = AuditedClassifier(make_pipeline(unscaled, constrained))
+        weighted = how | {"sample_weight": np.ones(2000)}
         audits = [
-            cross_audit(
-                constrained, X.drop(columns="sex"), hired, sensitive_features=sex, random_state=0
-            ),
-            cross_audit(
-                AuditedClassifier(constrained, sensitive="sex", drop_sensitive=True),
-                X,
-                hired,
-                sample_weight=np.ones(len(X)),
-                random_state=0,
-            ),
-            cross_audit(
-                AuditedClassifier(
-                    make_pipeline(StandardScaler(with_mean=False, with_std=False), constrained)
-                ),
-                X.drop(columns="sex"),
-                hired,
-                sensitive_features=sex,
-                random_state=0,
-            ),
+            cross_audit(constrained, features, hired, **passed),
+            cross_audit(column, features.assign(sex=sex), hired, **weighted),
+            cross_audit(step, features, hired, **passed),
         ]
     first, *others = [audit.table.drop(columns=["low", "high", "p_value"]) for audit in audits]
     for table in others:

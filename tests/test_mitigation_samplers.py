@@ -72,7 +72,7 @@ def test_scikit_learns_checks(sampler):
     assert failed_checks(sampler, expected_failed(sampler)) == {}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def people():
     rng = np.random.default_rng(0)
     sex = rng.choice(["f", "m"], 400, p=[0.3, 0.7])
@@ -284,27 +284,16 @@ def test_bad_input(people):
     X, y = people
     with pytest.raises(ValueError, match=r"needs the sensitive feature in fit_resample\. Pass"):
         RatioBalancer().fit_resample(X, y)
-    with pytest.raises(ValueError, match="passed twice"):
-        RatioBalancer(sensitive="sex").fit(X, y, sensitive_features=X["sex"])
     with pytest.raises(ValueError, match="'alpha' parameter of RatioBalancer must be"):
         RatioBalancer(0.9, sensitive="sex").fit(X, y)
-    with pytest.raises(ValueError, match="one group only, 'f'"):
-        RatioBalancer().fit(X, y, sensitive_features=["f"] * 400)
-    with pytest.raises(ValueError, match="y has 10 rows but X has 400"):
-        RatioBalancer(sensitive="sex").fit(X, y[:10])
-    with pytest.raises(ValueError, match="sensitive_features has 399 rows"):
-        RatioBalancer().fit(X, y, sensitive_features=X["sex"].to_numpy()[1:])
-    with pytest.raises(ValueError, match="no rows of 1 pairs of group and task, such as group 'f'"):
-        RatioBalancer(sensitive="sex").fit(X, y.where(X["sex"] == "m", "no"))
-    with pytest.raises(ValueError, match="X has no column 'race'"):
-        RatioBalancer(sensitive="race").fit(X, y)
+    for sampler in (RatioBalancer, GroupOverSampler):
+        with pytest.raises(ValueError, match="1 pairs of group and task, such as group 'f' with"):
+            sampler(sensitive="sex").fit(X, y.where(X["sex"] == "m", "no"))
     gaps = X["sex"].astype(object).where(np.arange(400) != 3)
     message = r"position 3\. Leave these rows out \(before fitting\), or keep .* \(called 'unkn"
     with pytest.raises(ValueError, match=message):
         RatioBalancer().fit_resample(X, y, sensitive_features=gaps)
     assert RatioBalancer().fit_resample(X, y, sensitive_features=gaps.fillna("m"))
-    with pytest.raises(ValueError, match=r"^y has missing values in 1 row, at position 3"):
-        RatioBalancer(sensitive="sex").fit(X, pd.Series(y).where(np.arange(400) != 3))
 
 
 # ---------------------------------------------------------------- GroupOverSampler
@@ -320,12 +309,6 @@ def test_pairs_become_equally_frequent_and_no_row_is_lost(people):
     assert (y.loc[more.index] == y_more).all()
     again = GroupOverSampler(random_state=0).fit(X, y, sensitive_features=X["sex"])
     assert_array_equal(again.sample_indices_, sampler.sample_indices_)
-
-
-def test_what_cannot_be_repeated(people):
-    X, y = people
-    with pytest.raises(ValueError, match="such as group 'f' with task 'yes'"):
-        GroupOverSampler(sensitive="sex").fit(X, y.where(X["sex"] == "m", "no"))
 
 
 def several_labels():

@@ -160,21 +160,19 @@ def test_what_no_threshold_can_decide(predicted, how, message):
         counted(predicted=predicted, **{"threshold": 0.4, **how})
 
 
-def test_reports_take_a_threshold():
-    given = {"sensitive_features": SEX, "auditor": [QUIET]}
-    value = QUIET.score(HIRED, decided(), sensitive_features=SEX)
-    named = {"target": "hired", "prediction": "score", "sensitive": "sex", "auditor": [QUIET]}
-    report = skbiasamp.audit_frame(FRAME, threshold=0.4, **named)
-    assert report["directional A->T"].value == value
-    assert "threshold=0.4" in report.context["call"]
-    both = {"old": SCORE, "new": 1 - SCORE}
-    for read in ({"y_preds": both}, {}):
-        columns = named | {"prediction": {"old": "score", "new": "other"}}
-        args = (HIRED, both) if read else (FRAME,)
-        compared = skbiasamp.compare(*args, threshold=0.4, **(given if read else columns))
+def test_comparisons_take_a_threshold():
+    columns = {"target": "hired", "prediction": {"old": "score", "new": "other"}}
+    how, both = {"threshold": 0.4, "auditor": [QUIET]}, {"old": SCORE, "new": 1 - SCORE}
+    value, other = (
+        QUIET.score(HIRED, decided(score), sensitive_features=SEX) for score in both.values()
+    )
+    for compared in (
+        skbiasamp.compare(HIRED, both, sensitive_features=SEX, **how),
+        skbiasamp.compare(FRAME, sensitive="sex", **columns, **how),
+    ):
         table = compared["directional A->T"].table.set_index("model")["value"]
-        other = QUIET.score(HIRED, decided(1 - SCORE), sensitive_features=SEX)
         assert table.to_dict() == pytest.approx({"old": value, "new": other}, abs=1e-12)
+        assert "threshold=0.4" in compared.context["call"]
 
 
 def test_a_threshold_without_predictions_decides_nothing():
@@ -261,6 +259,9 @@ def test_scores_of_any_container_give_the_same_report(file):
     labels = {"sensitive_features": sex, "random_state": 0}
     expected = skbiasamp.audit(hired, frame["decided"], y_score=scores, **labels)
     assert "leakage of scores" in expected
+    assert expected["directional A->T"].value == pytest.approx(
+        QUIET.score(HIRED, decided(), sensitive_features=SEX)
+    )
     assert len(expected.curve) > 1
     assert expected.explanation.decision is not None
     assert "pass predicted labels" not in repr(expected).lower()
