@@ -567,36 +567,29 @@ class Pair(Forgetful):
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "error", "message"),
     [
-        ({"adversary_weight": -0.1}, "'adversary_weight' parameter .* Got -0.1"),
-        ({"layer": "body"}, r"no submodule 'body'. It has 'encoder', .*'head'"),
-        ({"layer": ["encoder", "head"]}, "'layer' parameter .* Got \\['encoder', 'head'\\]"),
-        ({"module": nn.Linear(3, 2)}, "layer=None means 'encoder', and module has no"),
-        ({"module": Silent}, "layer 'encoder' was never called"),
-        ({"module": Pair, "layer": "twice"}, "layer 'twice' returned a tuple"),
-        ({"module": net(3, 5)}, r"returned \(2, 5\) .* must return logits of shape \(2, 2\)"),
-        ({"adversary": [forgetful_adversary] * 2}, "'adversary' parameter"),
-        ({"hidden_layer_sizes": ()}, "hidden_layer_sizes is empty. Pass a width"),
-        (
-            {"hidden_layer_sizes": (3, 0)},
-            "each of hidden_layer_sizes must be a whole number of 1 or more. Got 0",
-        ),
-        ({"drop_sensitive": True}, "sensitive=None names none"),
-        ({"learning_rate": 1e30}, "Training diverged"),
+        ({"adversary_weight": -0.1}, ValueError, "'adversary_weight' parameter .* Got -0.1"),
+        ({"layer": "body"}, ValueError, r"no submodule 'body'. It has 'encoder', .*'head'"),
+        ({"layer": ["encoder"]}, ValueError, r"'layer' parameter .* Got \['encoder'\]"),
+        ({"module": nn.Linear(3, 2)}, ValueError, "layer=None means 'encoder', and module has no"),
+        ({"module": Silent}, ValueError, "layer 'encoder' was never called"),
+        ({"module": Pair, "layer": "twice"}, ValueError, "layer 'twice' returned a tuple"),
+        ({"module": net(3, 5)}, ValueError, r"\(2, 5\) .* must return logits of shape \(2, 2\)"),
+        ({"module": lambda *sizes: 3}, TypeError, r"as module\(3, 2\), and returned a int"),
+        ({"adversary": [forgetful_adversary] * 2}, ValueError, "'adversary' parameter"),
+        ({"adversary": 1}, ValueError, r"'adversary' parameter .* Got 1"),
+        ({"hidden_layer_sizes": ()}, ValueError, "hidden_layer_sizes is empty. Pass a width"),
+        ({"hidden_layer_sizes": (3, 0)}, ValueError, "each of hidden_layer_sizes must .* Got 0"),
+        ({"drop_sensitive": True}, ValueError, "sensitive=None names none"),
+        ({"learning_rate": 1e30}, ValueError, "Training diverged"),
     ],
-    ids=range(12),
+    ids=range(14),
 )
-def test_what_is_wrong_is_said(biased, settings, message):
-    with pytest.raises(ValueError, match=message):
-        fitted(biased, settings.pop("adversary_weight", 1.0), **settings)
-
-
-def test_what_is_no_module_is_said(biased):
-    with pytest.raises(TypeError, match=r"module was called as module\(3, 2\), and returned a int"):
-        fitted(biased, module=lambda *sizes: 3)
-    with pytest.raises(ValueError, match=r"'adversary' parameter .* Got 1"):
-        fitted(biased, adversary=1)
+def test_what_is_wrong_is_said(biased, settings, error, message):
+    model = AdversarialClassifier(**SMALL | settings)
+    with pytest.raises(error, match=message):
+        model.fit(biased.data, biased.target, sensitive_features=biased.sensitive)
 
 
 def test_each_class_needs_rows_of_each_group(biased):

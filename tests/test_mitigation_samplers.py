@@ -200,7 +200,7 @@ def test_every_ratio_is_kept_with_almost_as_many_rows_as_possible(seed, alpha, n
     assert len(kept) >= best - n_groups * n_tasks
 
 
-@pytest.mark.parametrize("alpha", [1, 1.08, 2, 3])
+@pytest.mark.parametrize("alpha", [1, 1.08, 3])
 def test_keeps_more_images_than_the_papers_heuristic(alpha):
     member, group = images()
     balancer = RatioBalancer(alpha, random_state=0)
@@ -229,36 +229,26 @@ def test_classes_are_cut_as_little_as_possible(seed, hundredths, n_groups, n_cla
 
 def test_both_classes_of_a_binary_label_are_balanced(people):
     X, y = people
-    X_kept, y_kept = RatioBalancer(sensitive="sex", random_state=0).fit_resample(X, y)
+    balancer = RatioBalancer(sensitive="sex", random_state=0)
+    X_kept, y_kept = balancer.fit_resample(X, y)
     table = pd.crosstab(X_kept["sex"], y_kept).to_numpy()
     assert_array_equal(table[0], table[1])
     assert_array_equal(X_kept.index, y_kept.index)
+    other = clone(balancer).set_params(random_state=1).fit(X, y)
+    assert len(other.sample_indices_) == len(y_kept)
+    assert (other.sample_indices_ != balancer.sample_indices_).any()
 
 
-def test_columns_and_metadata_choose_the_same_rows(people):
-    X, y = people
-    by_column = RatioBalancer(sensitive="sex", random_state=0).fit(X, y)
-    passed = RatioBalancer(random_state=0).fit(X, y, sensitive_features=X["sex"])
-    assert_array_equal(by_column.sample_indices_, passed.sample_indices_)
-    again = clone(passed).fit(X, y, sensitive_features=X["sex"])
-    assert_array_equal(again.sample_indices_, passed.sample_indices_)
-    other = RatioBalancer(random_state=1).fit(X, y, sensitive_features=X["sex"])
-    assert len(other.sample_indices_) == len(passed.sample_indices_)
-    assert (other.sample_indices_ != passed.sample_indices_).any()
-
-
-@pytest.mark.parametrize(
-    "make", [np.asarray, pd.DataFrame, pl.DataFrame, sparse.csr_array, np.ndarray.tolist]
-)
-def test_rows_of_every_container(make):
+def test_rows_of_every_container():
     member, group = images(200, 3)
     X = np.column_stack([np.arange(200.0), group])
     balancer = RatioBalancer(2, random_state=0)
-    kept, y_kept = balancer.fit_resample(make(X), member, sensitive_features=group)
-    assert type(kept) is type(make(X))
-    kept = kept.toarray() if sparse.issparse(kept) else np.asarray(kept)
-    assert_array_equal(kept, X[balancer.sample_indices_])
-    assert_array_equal(y_kept, member[balancer.sample_indices_])
+    for make in (np.asarray, pd.DataFrame, pl.DataFrame, sparse.csr_array, np.ndarray.tolist):
+        kept, y_kept = balancer.fit_resample(make(X), member, sensitive_features=group)
+        assert type(kept) is type(make(X))
+        kept = kept.toarray() if sparse.issparse(kept) else np.asarray(kept)
+        assert_array_equal(kept, X[balancer.sample_indices_])
+        assert_array_equal(y_kept, member[balancer.sample_indices_])
 
 
 def test_in_a_pipeline_of_imbalanced_learn(people):
@@ -469,7 +459,7 @@ def test_data_repair_of_imsitu_lowers_its_variation_by_half():
 # ---------------------------------------------------------------- NoiseRandomizer
 
 
-@pytest.mark.parametrize("scale", [0, 0.5, 1, 4])
+@pytest.mark.parametrize("scale", [0, 0.5, 4])
 def test_noise_costs_as_much_accuracy_as_theory_says(scale):
     X = np.random.default_rng(0).normal(7, 3, (40_000, 1))
     y = X[:, 0] > 7
@@ -539,8 +529,7 @@ def test_noise_is_for_data_of_the_kind_that_was_fitted():
         noise.fit(sparse.csr_array(numbers))
 
 
-@pytest.mark.parametrize("kind", ["text", "boolean"])
-@pytest.mark.parametrize("share", [0.1, 0.7])
+@pytest.mark.parametrize(("kind", "share"), [("text", 0.1), ("boolean", 0.7)])
 def test_noise_on_any_values_keeps_as_much_correlation_as_gaussian_noise(kind, share):
     rng = np.random.default_rng(0)
     n, scale = 20_000, 1.5
