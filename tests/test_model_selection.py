@@ -853,7 +853,7 @@ def small_group_in_one_fold(k):
 @pytest.mark.parametrize("auditor", [QUIET, MALSAuditor(interval=None), LeakageAuditor()])
 def test_a_fold_whose_training_rows_lack_a_group_is_not_measured(auditor):
     group, cv = small_group_in_one_fold(3)
-    how = {"sensitive_features": group, "auditor": auditor, "random_state": 0, "n_halvings": 1}
+    how = {"sensitive_features": group, "auditor": auditor, "random_state": 0, "n_halvings": 2}
     with pytest.warns(UndefinedMetricWarning, match="fold 0: its training rows lack group 2"):
         result = crossed(tree(), cv=cv, **how)
     others = crossed(tree(), cv=cv[1:], **how)
@@ -890,7 +890,7 @@ def test_weights_lists_of_auditors_and_other_scores():
         sample_weight=weight,
         scoring=["accuracy", "roc_auc"],
         cv=CV,
-        n_halvings=1,
+        n_halvings=2,
     )
     assert list(results) == ["directional A->T", "MALS"]
     assert {"accuracy", "roc_auc"} <= set(results["MALS"].table)
@@ -1049,7 +1049,7 @@ def test_estimators_are_compared_by_several_metrics_and_predicted_groups():
             sensitive_estimator=LogisticRegression(),
         ),
     }
-    results = cross_audit(models, X, labels, cv=KFold(3), n_halvings=1)
+    results = cross_audit(models, X, labels, cv=KFold(3), n_halvings=2)
     assert list(results) == ["directional A->T", "directional T->A"]
     for name, inner in (("tree", tree()), ("linear", LogisticRegression())):
         several = MultiOutputClassifier(inner)
