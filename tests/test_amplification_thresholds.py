@@ -46,7 +46,7 @@ def fitted(X, y, **options):
     ids=["accuracy", "f1", "a scorer"],
 )
 def test_no_threshold_within_the_limit_has_a_better_score(scoring, measure):
-    X, y = world(180)
+    X, y = world(100)
     model, inner = fitted(X, y, limit=0.05, scoring=scoring)
     scores = inner.predict_proba(X[["skill"]])[:, 1]
     decisions = [(scores >= t).astype(int) for t in (*np.unique(scores), 2)]

@@ -214,23 +214,22 @@ def run(*arguments):
 
 def test_the_commands_take_a_threshold(file, tmp_path, capsys):
     out, known = tmp_path / "scores.json", tmp_path / "labels.json"
-    for command, scores, labels in (
-        ("audit", ["score"], ["decided"]),
-        ("compare", ["a=score", "b=other"], ["a=decided", "b=undecided"]),
-    ):
-        at = ["--threshold", "0.4"]
-        assert run(command, file, *COLUMNS, "--prediction", *scores, *at, "--json", out) == 0
-        assert run(command, file, *COLUMNS, "--prediction", *labels, "--json", known) == 0
-        if command == "audit":
-            values = [
-                {
-                    name: one["value"]
-                    for name, one in json.loads(path.read_text())["results"].items()
-                }
-                for path in (out, known)
-            ]
-            assert values[0].pop("leakage of scores") > 0  # as of audit_frame(threshold=)
-            assert values[0] == values[1]
+    at = ["--threshold", "0.4"]
+    assert run("audit", file, *COLUMNS, "--prediction", "score", *at, "--json", out) == 0
+    assert run("audit", file, *COLUMNS, "--prediction", "decided", "--json", known) == 0
+    found, expected = (
+        {name: one["value"] for name, one in json.loads(path.read_text())["results"].items()}
+        for path in (out, known)
+    )
+    assert found.pop("leakage of scores") > 0  # as of audit_frame(threshold=)
+    assert found == expected
+    capsys.readouterr()
+    said = []
+    for predictions in (["a=score", "b=other", *at], ["a=decided", "b=undecided"]):
+        assert run("compare", file, *COLUMNS, "--prediction", *predictions) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+    assert "Share “yes” by each model" in said[0]
 
 
 @pytest.mark.parametrize(
