@@ -446,16 +446,6 @@ def test_nothing_is_dropped_where_there_is_nothing_to_repair():
     assert len(lone.sample_indices_) == 6  # a group that never has the task stays as it is
 
 
-@needs_imsitu
-def test_data_repair_of_imsitu_lowers_its_variation_by_half():
-    imsitu = fetch_imsitu_annotations()
-    X = np.zeros((len(imsitu.target), 1))
-    repair = DataRepair(0.8, random_state=0)
-    repair.fit(X, imsitu.target, sensitive_features=imsitu.sensitive)
-    assert len(repair.sample_indices_) == int(np.ceil(0.8 * len(X)))
-    assert repair.variation_ < 0.5 * repair.variation_before_
-
-
 # ---------------------------------------------------------------- NoiseRandomizer
 
 

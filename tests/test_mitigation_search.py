@@ -686,7 +686,7 @@ def test_means_leave_out_folds_that_are_not_measured(lacking):
 
 
 def test_a_limit_in_percent_is_refused_where_values_are_changes_of_rates():
-    X, y, sex = draw_people(400, 0)
+    X, y, sex = draw_people(200, 0)
     given = {"sensitive_features": sex, "limit": 2, "cv": 2, "random_state": 0}
     text = r"limit is 2, and directional A->T cannot be larger than 1: .* are 0\.02"
     with pytest.raises(ValueError, match=text):
@@ -722,7 +722,7 @@ def test_the_interval_of_a_change_covers_it(people_and_predictions):
         rows = rng.choice(len(y), 2000)
         values = [fitted.score(y[rows], X[rows, j], sensitive_features=sex[rows]) for j in (2, 4)]
         changes.append(abs(values[1]) - abs(values[0]))
-        if i < 10:
+        if i < 5:
             given = {"sensitive_features": sex[rows], "limit": None, "cv": 2, "random_state": i}
             result = search(Told(2), X[rows], y[rows], candidates={"b": Told(4)}, **given)
             row = result.table.set_index("candidate").loc["b"]
@@ -776,9 +776,9 @@ def test_automatic_candidates_fit_the_labels():
 
 def test_automatic_thresholds_are_the_best_by_the_score_of_the_search():
     rng = np.random.default_rng(0)
-    sex = rng.integers(0, 2, 4000)
-    skill = rng.normal(size=4000) + sex
-    y = (skill + rng.normal(size=4000) > 2).astype(int)  # rare, so accuracy wants few positives
+    sex = rng.integers(0, 2, 1500)
+    skill = rng.normal(size=1500) + sex
+    y = (skill + rng.normal(size=1500) > 2).astype(int)  # rare, so accuracy wants few positives
     name = "AmplificationThreshold, by_group=True"
 
     def scores(scoring):
