@@ -203,7 +203,8 @@ def _report(options: argparse.Namespace) -> int:
     if options.command == "audit":
         made.findings.extend(texts.findings)
         # Findings name the options of this command, on the page and in files too.
-        made.findings[:] = [replace(finding, names=names) for finding in made.findings]
+        for report in (made, *made.columns.values()):
+            report.findings[:] = [replace(finding, names=names) for finding in report.findings]
     say_and_write(made, outputs, made.data_files)
     say_unread(texts.unread)
     return _check_limit(made, options)

@@ -18,8 +18,8 @@ from skbiasamp._utils.formatting import (
     ADDS_MORE,
     INCONCLUSIVE,
     LIMITED,
+    NO_EFFECT,
     NOT_MEASURED,
-    REVEALS_MORE,
     REVERSES,
     name_of,
     printable,
@@ -311,8 +311,7 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
         if result.verdict == ADDS:
             check = _added(name, result, result.table, ADDS, result.sentence, limit)
         if check is None:
-            clear = not result.kind.has_attacker or result.verdict == REVEALS_MORE
-            sure = result.low <= 0 or clear
+            sure = result.verdict != NO_EFFECT
             judged = result.judged
             check = _checked(
                 name, result, judged, result.verdict, result.sentence, limit, sure=sure
