@@ -109,7 +109,11 @@ def first_screen_of_columns(
         for name, own, _ in columns
     ]
     answers = [
-        Answer(f"{name}:", express("audit", "of_column", own), express("audit", "rest_of_column", own, p))
+        Answer(
+            f"{name}:",
+            express("audit", "of_column", own),
+            express("audit", "rest_of_column", own, p),
+        )
         for name, own, p in columns
     ]
     return Card(
