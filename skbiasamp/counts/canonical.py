@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.labels import as_integers
+from skbiasamp._input.labels import join_columns
 from skbiasamp.counts.cells import (
     C,
     Cells,
     distinct,
+    key_columns,
     keys_of,
     labels_of,
     sides_of,
@@ -71,7 +72,7 @@ def ordered(cells: C) -> C:
         given = cells
         if cells.clusters is not None:
             cells = distinct(cells)
-        labels, clusters = as_integers(keys_of(cells)), cells.clusters
+        labels, clusters = join_columns(key_columns(cells), cells.n_cells), cells.clusters
         # The last key counts most. Weights order rows of equal labels.
         ties = [cells.rows, cells.weight] if clusters is None else [clusters.of]
         order = np.lexsort([*ties, labels])

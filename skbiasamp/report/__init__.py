@@ -341,6 +341,8 @@ def _measured(asked: Request) -> AuditReport:
     results: dict[str, AuditResult] = run_each(
         "audit", chosen, random_state, lambda auditor, rows: auditor.audit(rows)
     )
+    if scored is not None:
+        scored._forget()  # as many cells as rows, in order, which nothing below asks for
     tables = _tables_of_groups(asked, test, chosen, every)
     chances = y_score if source.how["threshold"] is None and are_chances(y_score, test) else None
     if in_parts or (chances is not None and own is None):
