@@ -253,6 +253,10 @@ VALUES = [
     (lambda: count(sex=np.array([NAN, *SEX[1:]])), "sensitive_features", "holds the text 'nan'"),
     (lambda: count(sex=[None] * N, missing="drop"), "sensitive_features", "nothing left to audit"),
     (
+        lambda: count(sex=pl.Series([None] * N, dtype=pl.String)),
+        "sensitive_features", "missing values in 24 rows",
+    ),
+    (
         lambda: score(
             sex=[None] * 12 + ["m"] * 12,
             auditor=fitted(sex=["(missing)"] * 12 + ["m"] * 12, missing="group"),
@@ -453,6 +457,10 @@ OPTIONS = [
     (lambda: skbiasamp.audit(*QUICK, SEX), "y_pred", "audit(y_true, y_pred, sensitive_features="),
     (lambda: skbiasamp.audit(*QUICK, sensitive=SEX), "sensitive", "mean 'sensitive_features'?"),
     (lambda: skbiasamp.audit(FRAME), "y_true", "skbiasamp.audit_frame(frame, target=..., "),
+    (
+        lambda: skbiasamp.audit(*QUICK, **BY, random_state=True),
+        "random_state", "must be a whole number",
+    ),
     (lambda: MLPAttacker.preset([1]), "preset", "[1]"),
     (lambda: load_colored_digits(correlation="x"), "correlation", "'x'"),
     (lambda: make_biased_classification(base_rate="x"), "base_rate", "'x'"),
