@@ -375,7 +375,7 @@ def weak_scores(n, effect, seed=0):
 WEAK = r"Scores were read as those of “no default”, and hardly rank its rows \(area .* {auc}\)\."
 
 
-@pytest.mark.parametrize(("n", "effect"), [(300, -0.2), (2000, 0.02)])
+@pytest.mark.parametrize(("n", "effect"), [(300, -0.2), (2000, -0.1), (300, 0.2)])
 def test_scores_too_weak_to_show_their_class_are_a_finding_that_refuses_nothing(n, effect):
     labels, score, sex = weak_scores(n, effect)
     named = np.where(labels == 1, "no default", "default")
