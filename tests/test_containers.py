@@ -18,11 +18,7 @@ from pandas.testing import assert_frame_equal
 from scipy import sparse
 
 import skbiasamp
-from skbiasamp import (
-    Contingency,
-    DirectionalAuditor,
-    MultiAttributeAuditor,
-)
+from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp.metrics import directional_amplification
 
 RNG = np.random.default_rng(7)
@@ -40,12 +36,6 @@ PROBABILITY = RNG.random(N)
 
 def counted(y=HIRED, pred=PREDICTED, sex=SEX, **options):
     return Contingency.from_labels(y, pred, sensitive_features=sex, **options)
-
-
-def audited(y=HIRED, pred=PREDICTED, sex=SEX, *, auditor=None, **options):
-    auditor = auditor or DirectionalAuditor(interval=None)
-    auditor.fit(y, sensitive_features=sex)
-    return auditor.audit(y, pred, sensitive_features=sex, **options).table
 
 
 def assert_same_cells(one, other):
@@ -161,21 +151,16 @@ def containers(*kinds):
 
 @containers(ANY_LABELS, TEXT)
 def test_text_labels(hold):
-    names, sex = hold(JOB_NAMES), hold(SEX)
-    assert_same_cells(
-        counted(names, hold(JOB_NAMES[::-1]), sex), counted(JOB_NAMES, JOB_NAMES[::-1], SEX)
-    )
-    assert_frame_equal(audited(names, names, sex), audited(JOB_NAMES, JOB_NAMES, SEX))
+    held = counted(hold(JOB_NAMES), hold(JOB_NAMES[::-1]), hold(SEX))
+    assert_same_cells(held, counted(JOB_NAMES, JOB_NAMES[::-1], SEX))
 
 
 @containers(ANY_LABELS, INTEGERS)
-@pytest.mark.parametrize("labels", [HIRED, JOB], ids=["binary", "multiclass"])
-def test_whole_numbers(hold, labels):
-    held = hold(labels)
-    assert_same_cells(
-        counted(held, hold(labels[::-1]), held), counted(labels, labels[::-1], labels)
-    )
-    assert_frame_equal(audited(held, hold(labels[::-1])), audited(labels, labels[::-1]))
+def test_whole_numbers(hold):
+    for labels in (HIRED, JOB):
+        held = hold(labels)
+        expected = counted(labels, labels[::-1], labels)
+        assert_same_cells(counted(held, hold(labels[::-1]), held), expected)
 
 
 @containers(BOOLEANS)
@@ -190,20 +175,16 @@ def test_booleans(hold):
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize(
-    "dtype", ["bool", "uint8", "int8", "int32", "int64", "float16", "bfloat16", "float32"]
-)
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "bfloat16", "float32"])
 def test_torch_tensors(dtype):
     torch = pytest.importorskip("torch")
-    hired = torch.tensor(HIRED).to(getattr(torch, dtype))
-    predicted = torch.tensor(PREDICTED).to(getattr(torch, dtype))
-    assert counted(hired, predicted) == counted()
-    assert counted(list(hired), predicted) == counted()
-    assert counted(hired[:, None], predicted) == counted()
-    tags = torch.tensor(TAGS).to(getattr(torch, dtype))
-    assert_same_cells(counted(tags, TAGS_PREDICTED), counted(TAGS, TAGS_PREDICTED))
-    assert_same_cells(counted(list(tags), TAGS_PREDICTED), counted(TAGS, TAGS_PREDICTED))
-    assert_same_cells(counted(tags.to_sparse(), TAGS_PREDICTED), counted(TAGS, TAGS_PREDICTED))
+    hired, predicted, tags = (
+        torch.tensor(one).to(getattr(torch, dtype)) for one in (HIRED, PREDICTED, TAGS)
+    )
+    for held in (hired, list(hired), hired[:, None]):
+        assert counted(held, predicted) == counted()
+    for held in (tags, list(tags), tags.to_sparse()):
+        assert_same_cells(counted(held, TAGS_PREDICTED), counted(TAGS, TAGS_PREDICTED))
 
 
 @pytest.mark.torch
@@ -215,12 +196,6 @@ def test_torch_probabilities_need_no_detaching():
     assert value == pytest.approx(expected, abs=1e-12)
 
 
-def test_mixed_containers_agree():
-    expected = audited()
-    assert_frame_equal(audited(pl.Series(HIRED), pd.Series(PREDICTED), pa.array(SEX)), expected)
-    assert_frame_equal(audited(np.array(HIRED, "i1"), PREDICTED, pd.Categorical(SEX)), expected)
-
-
 def test_names_of_booleans_and_numbers_are_one():
     train = counted([bool(v) for v in HIRED], None)
     assert counted(np.array(HIRED, float), np.array(PREDICTED, "i1"), like=train) == counted(
@@ -228,39 +203,23 @@ def test_names_of_booleans_and_numbers_are_one():
     )
 
 
-def test_a_label_beside_its_duplicate_index_is_matched_by_position():
-    index = [0] * N
-    assert counted(pd.Series(HIRED, index=index), PREDICTED, pd.Series(SEX, index=index)) == (
-        counted()
-    )
+def test_indexes_that_differ_are_matched_by_position():
+    twice, other = [0] * N, range(100, 100 + N)
+    assert counted(pd.Series(HIRED, twice), PREDICTED, pd.Series(SEX, twice)) == counted()
+    assert counted(pd.Series(HIRED), PREDICTED, pd.Series(SEX, other)) == counted()
+    sex = pd.Series(SEX, index=pd.RangeIndex(N)[::-1])
+    for hold in (list, np.array, pl.Series, pa.array, pd.Categorical, pd.Index):
+        assert counted(hold(HIRED), hold(PREDICTED), sex) == counted()
 
 
-@pytest.mark.parametrize(
-    "other",
-    [list, np.array, pl.Series, pa.array, pd.Categorical, pd.Index],
-    ids=["list", "ndarray", "polars", "pyarrow", "Categorical", "Index"],
-)
-def test_what_has_no_index_goes_with_any_index(other):
-    shuffled = pd.RangeIndex(N)[::-1]
-    assert counted(other(HIRED), other(PREDICTED), pd.Series(SEX, index=shuffled)) == counted()
-
-
-def test_different_indexes_are_matched_by_position():
-    hired, sex = pd.Series(HIRED), pd.Series(SEX, index=range(100, 100 + N))
-    assert counted(hired, PREDICTED, sex) == counted()
-
-
-def test_dates_and_intervals_are_groups():
+def test_dates_intervals_and_bytes_are_groups():
     born = pd.to_datetime(["1980", "1990"] * (N // 2))
     for dates in (born, pd.Series(born), np.array(born), list(born), pl.Series(born)):
         assert [str(group)[:4] for group in counted(sex=dates).groups] == ["1980", "1990"]
     age = pd.cut(pd.Series(range(N)), [-1, 20, 100])
     assert [str(group) for group in counted(sex=age).groups] == ["(-1, 20]", "(20, 100]"]
-
-
-def test_bytes_are_labels():
-    assert counted(sex=[value.encode() for value in SEX]).groups == (b"f", b"m")
-    assert counted(sex=np.array(SEX, dtype="S")).groups == (b"f", b"m")
+    for held in ([value.encode() for value in SEX], np.array(SEX, dtype="S")):
+        assert counted(sex=held).groups == (b"f", b"m")
 
 
 # --------------------------------------------------------------------------- sizes of integers
@@ -273,25 +232,20 @@ def test_bytes_are_labels():
         ("u1", 0, 255),
         ("i2", -32768, -32767),
         ("i2", -32768, 32767),
-        ("u2", 0, 65535),
-        ("i4", -(2**31), 2**31 - 1),
         ("i8", -(2**63), 2**63 - 1),
-        ("i8", 2**62, 2**62 + 1),
-        ("i8", -(2**63), -(2**63) + 1),
         ("u8", 2**64 - 2, 2**64 - 1),
         ("u8", 0, 2**64 - 1),
     ],
 )
-@pytest.mark.parametrize("weight", [None, np.full(N, 0.5)], ids=["counted", "fractional"])
-def test_extreme_integers(dtype, low, high, weight):
+def test_extreme_integers(dtype, low, high):
     def extreme(labels):
         return np.array([high if v else low for v in labels], dtype=dtype)
 
-    cells = counted(extreme(HIRED), extreme(PREDICTED), extreme(HIRED), sample_weight=weight)
-    plain = counted(HIRED, PREDICTED, HIRED, sample_weight=weight)
-    assert (cells.groups, cells.tasks) == ((low, high), (high,))
-    assert_allclose(cells.joint("group", "task_pred"), plain.joint("group", "task_pred"))
-    assert repr(cells.groups) == repr((low, high))
+    for weight in (None, np.full(N, 0.5)):
+        cells = counted(extreme(HIRED), extreme(PREDICTED), extreme(HIRED), sample_weight=weight)
+        plain = counted(HIRED, PREDICTED, HIRED, sample_weight=weight)
+        assert (repr(cells.groups), cells.tasks) == (repr((low, high)), (high,))
+        assert_allclose(cells.joint("group", "task_pred"), plain.joint("group", "task_pred"))
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=2, max_size=12))
@@ -303,18 +257,14 @@ def test_integers_of_any_span_count_as_they_are(values):
     assert dict(zip(cells.groups, cells.count("group"), strict=True)) == expected
 
 
-def test_long_integers_beside_missing_ones_keep_their_digits():
+def test_long_integers_keep_their_digits():
     ids = [2**60, 2**60 + 1, None] * (N // 3)
     for held in (ids, pd.array(ids), pd.Series(ids, dtype="Int64"), pl.Series(ids), pa.array(ids)):
         groups = counted(sex=held, missing="group").groups
         assert set(groups) == {2**60, 2**60 + 1, "(missing)"}
-
-
-def test_integers_of_128_bits_keep_their_digits():
     ids = [10**20, 10**20 + 1] * (N // 2)
-    column = pl.Series(ids, dtype=pl.Int128)
-    assert counted(sex=column) == counted(sex=ids)
-    assert counted(sex=column).groups == (10**20, 10**20 + 1)
+    for held in (ids, pl.Series(ids, dtype=pl.Int128)):
+        assert counted(sex=held).groups == (10**20, 10**20 + 1)
 
 
 def test_the_text_nan_is_a_value_unless_numpy_wrote_it():
@@ -329,18 +279,18 @@ def in_parts(frame):
     return pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2)
 
 
-@pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("hold", [pd.DataFrame, pa.Table.from_pandas, in_parts])
-def test_numbers_as_categories_are_numbers(hold, ordered):
+def test_numbers_as_categories_are_numbers(hold):
     """To Arrow they are codes of numbers, and engines group categories by their text."""
     rows = pd.DataFrame({"sex": [5, 6] * 60, "hired": [0, 1, 1, 0, 0, 0] * 20})
     rows["at"] = pd.Series(pd.to_datetime(["2026-01-01", "2026-02-01"])).repeat(60).to_numpy()
     named = {"target": "hired", "prediction": "hired", "sensitive": "sex"}
-    kinds = {name: pd.CategoricalDtype(rows[name].unique(), ordered) for name in ("sex", "hired")}
-    held = hold(rows.astype(kinds))
-    cells = Contingency.from_frame(held, **named)
-    assert_same_cells(cells, Contingency.from_frame(rows, **named))
-    assert_same_cells(cells, counted(rows["hired"], rows["hired"], held["sex"]))
+    for ordered in (False, True):
+        kinds = {name: pd.CategoricalDtype(rows[name].unique(), ordered) for name in rows}
+        held = hold(rows.astype({name: kinds[name] for name in ("sex", "hired")}))
+        cells = Contingency.from_frame(held, **named)
+        assert_same_cells(cells, Contingency.from_frame(rows, **named))
+        assert_same_cells(cells, counted(rows["hired"], rows["hired"], held["sex"]))
     watched, expected = (
         skbiasamp.audit_over(frame, time="at", n_draws=19, **named) for frame in (held, rows)
     )
@@ -409,14 +359,6 @@ def test_indicator_columns_with_names(hold):
     assert expected.tasks == tuple(NAMES)
     assert_same_cells(counted(hold(TAGS), hold(TAGS_PREDICTED)), expected)
     assert_same_cells(counted(hold(TAGS), TAGS_PREDICTED), expected)
-    assert_frame_equal(
-        audited(hold(TAGS), hold(TAGS_PREDICTED), auditor=MultiAttributeAuditor(interval=None)),
-        audited(
-            pd.DataFrame(TAGS, columns=NAMES),
-            TAGS_PREDICTED,
-            auditor=MultiAttributeAuditor(interval=None),
-        ),
-    )
 
 
 @containers(MATRICES)
@@ -427,25 +369,21 @@ def test_indicator_columns_without_names(hold):
     assert_same_cells(groups, counted(sex=TAGS, groups="indicator"))
 
 
-def test_names_from_training_go_with_unnamed_columns():
-    train = counted(pd.DataFrame(TAGS, columns=NAMES), None)
-    assert counted(TAGS, TAGS_PREDICTED, like=train).tasks == tuple(NAMES)
-    train = counted(TAGS, None)
-    named = counted(pd.DataFrame(TAGS, columns=NAMES), TAGS_PREDICTED, like=train)
-    assert named.tasks == (0, 1, 2)
-
-
-def test_names_of_predictions_may_be_their_own():
+def test_indicator_columns_have_the_names_of_training_or_of_labels():
+    names = pd.DataFrame(TAGS, columns=NAMES)
+    assert counted(TAGS, TAGS_PREDICTED, like=counted(names, None)).tasks == tuple(NAMES)
+    assert counted(names, TAGS_PREDICTED, like=counted(TAGS, None)).tasks == (0, 1, 2)
     predicted = pd.DataFrame(TAGS_PREDICTED, columns=[f"predicted {name}" for name in NAMES])
-    assert counted(pd.DataFrame(TAGS, columns=NAMES), predicted).tasks == tuple(NAMES)
+    assert counted(names, predicted).tasks == tuple(NAMES)
 
 
 def test_inputs_are_left_as_they_were():
-    tags, sex, weight = TAGS.astype(float), np.array(SEX, dtype=object), np.ones(N)
-    before = [tags.copy(), sex.copy(), weight.copy()]
-    audited(tags, tags, sex, sample_weight=weight)
-    for one, other in zip(before, (tags, sex, weight), strict=True):
-        np.testing.assert_array_equal(one, other)
+    given = {"y_true": TAGS.astype(float), "y_pred": TAGS.astype(float)}
+    given |= {"sensitive_features": np.array(SEX, dtype=object), "sample_weight": np.ones(N)}
+    before = {name: one.copy() for name, one in given.items()}
+    DirectionalAuditor(interval=None, reference="test").audit(**given)
+    for name, one in given.items():
+        np.testing.assert_array_equal(one, before[name])
 
 
 # --------------------------------------------------------------------------- several attributes
@@ -472,39 +410,31 @@ PAIRS = (("f", "dark"), ("f", "light"), ("m", "dark"), ("m", "light"))
 
 
 @containers(PEOPLE_HELD, PEOPLE_UNNAMED)
-def test_intersections_are_tuples(hold):
-    cells = counted(sex=hold())
-    assert cells.groups == PAIRS
-    assert_same_cells(cells, counted(sex=PEOPLE))
-    assert_frame_equal(audited(sex=hold()), audited(sex=PEOPLE))
+def test_several_columns_make_combinations_or_the_groups_of_each(hold):
+    held = hold()
+    assert_same_cells(counted(sex=held), counted(sex=PEOPLE))
+    assert counted(sex=held).groups == PAIRS
+    cells = counted(sex=held, groups="marginal")
+    if hold in PEOPLE_HELD.values():
+        assert cells.groups == ("sex=f", "sex=m", "skin=dark", "skin=light")
+        assert_same_cells(cells, counted(sex=PEOPLE, groups="marginal"))
+    else:
+        assert cells.groups == ("0=f", "0=m", "1=dark", "1=light")
 
 
-@containers(PEOPLE_HELD)
-def test_marginal_groups_are_named_by_their_column(hold):
-    cells = counted(sex=hold(), groups="marginal")
-    assert cells.groups == ("sex=f", "sex=m", "skin=dark", "skin=light")
-    assert_same_cells(cells, counted(sex=PEOPLE, groups="marginal"))
-
-
-@containers(PEOPLE_UNNAMED)
-def test_marginal_groups_of_unnamed_columns_have_numbers(hold):
-    cells = counted(sex=hold(), groups="marginal")
-    assert cells.groups == ("0=f", "0=m", "1=dark", "1=light")
-
-
-def test_marginal_groups_are_each_columns_groups():
+def test_marginal_groups_are_those_of_each_column_by_name():
     marginal = counted(sex=PEOPLE, groups="marginal")
     for column, groups in (("sex", slice(0, 2)), ("skin", slice(2, 4))):
         assert_allclose(
             marginal.joint("group", "task_pred")[groups],
             counted(sex=PEOPLE[column]).joint("group", "task_pred"),
         )
-
-
-def test_marginal_groups_are_matched_by_name():
     train = counted(pred=None, sex=PEOPLE, groups="marginal")
     swapped = counted(sex=PEOPLE[["skin", "sex"]], groups="marginal", like=train)
-    assert_same_cells(swapped, counted(sex=PEOPLE, groups="marginal"))
+    assert_same_cells(swapped, marginal)
+    one = counted(sex=PEOPLE[["sex"]])
+    assert one.groups == ("f", "m")
+    assert_same_cells(counted(sex=PEOPLE[["sex"]], groups="marginal"), one)
 
 
 def test_indicator_groups_may_overlap():
@@ -515,19 +445,9 @@ def test_indicator_groups_may_overlap():
     assert_allclose(
         cells.joint("group", "task")[:, 0], [member[c] @ np.array(HIRED) for c in member]
     )
-
-
-@pytest.mark.parametrize("hold", [np.array, pd.Series, list, pl.Series, pd.Categorical])
-def test_one_indicator_column_is_one_group(hold):
-    cells = counted(sex=hold(HIRED), groups="indicator")
-    assert cells.groups == (0,)
-    assert cells.count("group") == [sum(HIRED)]
-
-
-def test_one_column_gives_the_same_groups_however_they_are_made():
-    one = counted(sex=PEOPLE[["sex"]])
-    assert one.groups == ("f", "m")
-    assert_same_cells(counted(sex=PEOPLE[["sex"]], groups="marginal"), one)
+    for hold in (np.array, pd.Series, list, pl.Series, pd.Categorical):
+        alone = counted(sex=hold(HIRED), groups="indicator")
+        assert (alone.groups, alone.count("group")) == ((0,), [sum(HIRED)])
 
 
 @pytest.mark.parametrize("groups", ["intersection", "marginal"])
@@ -587,53 +507,42 @@ MISSING_NUMBERS = {
 }
 
 
-@containers({k: (v, ("f", "m")) for k, v in MISSING_TEXT.items()})
-def test_missing_text(hold):
-    assert_missing(*hold)
-
-
-@containers({k: (v, (0, 1)) for k, v in MISSING_NUMBERS.items()})
-def test_missing_numbers(hold):
-    assert_missing(*hold)
-
-
-def assert_missing(hold, groups):
+@containers(
+    {f"text in {k}": (v, ("f", "m")) for k, v in MISSING_TEXT.items()},
+    {f"numbers in {k}": (v, (0, 1)) for k, v in MISSING_NUMBERS.items()},
+)
+def test_missing_values_are_refused_dropped_or_a_group(hold):
+    hold, groups = hold
     with pytest.raises(ValueError, match=r"sensitive_features has missing values in 12 rows, the"):
         counted(sex=hold())
-
     dropped = counted(sex=hold(), missing="drop")
-    assert (dropped.groups, dropped.n_dropped, dropped.total) == (groups, 12, 48)
     complete = [np.array(v)[KEPT] for v in (HIRED, PREDICTED, SEX)]
     assert_allclose(
         dropped.joint("group", "task_pred"), counted(*complete).joint("group", "task_pred")
     )
     # The same where each row is its own cell.
-    soft = counted(pred=PROBABILITY, sex=hold(), missing="drop")
-    assert (soft.groups, soft.n_dropped, soft.total) == (groups, 12, 48)
-
+    for cells in (dropped, counted(pred=PROBABILITY, sex=hold(), missing="drop")):
+        assert (cells.groups, cells.n_dropped, cells.total) == (groups, 12, 48)
     kept = counted(sex=hold(), missing="group")
     assert set(kept.groups) == {*groups, "(missing)"}
     assert kept.count("group")[kept.groups.index("(missing)")] == 12
     assert (kept.n_dropped, kept.total) == (0, 60)
 
 
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NaT], ids=["None", "NaN", "NaT"])
-@pytest.mark.parametrize("hold", [list, pd.Series, pd.Index, lambda d: pd.Series(d).to_numpy()])
-def test_missing_dates_in_pandas_and_numpy(hold, missing):
-    assert_dates(hold([pd.Timestamp("2020-01-01")] * 30 + [missing] * 30))
+def test_missing_dates_are_a_group():
+    day = [pd.Timestamp("2020-01-01")] * 30
+    held = [
+        hold(day + [missing] * 30)
+        for hold in (list, pd.Series, pd.Index, lambda dates: pd.Series(dates).to_numpy())
+        for missing in (None, np.nan, pd.NaT)
+    ]
+    held += [hold([day[0].to_pydatetime()] * 30 + [None] * 30) for hold in (pl.Series, pa.array)]
+    for dates in held:
+        groups = counted(sex=dates, missing="group").groups
+        assert [str(group) for group in groups] == ["2020-01-01 00:00:00", "(missing)"]
 
 
-@pytest.mark.parametrize("hold", [pl.Series, pa.array])
-def test_missing_dates_elsewhere(hold):
-    assert_dates(hold([pd.Timestamp("2020-01-01").to_pydatetime()] * 30 + [None] * 30))
-
-
-def assert_dates(held):
-    groups = counted(sex=held, missing="group").groups
-    assert [str(group) for group in groups] == ["2020-01-01 00:00:00", "(missing)"]
-
-
-def test_missing_in_one_of_several_attributes():
+def test_missing_in_one_of_several_columns_or_in_a_prediction():
     people = PEOPLE.assign(skin=[None if i < 6 else skin for i, skin in enumerate(SKIN)])
     for held in (people, pl.from_pandas(people), people.to_dict("list"), people.to_numpy()):
         with pytest.raises(ValueError, match=r"column ('skin'|1) has missing values in 6 rows"):
@@ -642,18 +551,11 @@ def test_missing_in_one_of_several_attributes():
         assert set(counted(sex=held, missing="group").groups) - set(PAIRS) == {
             (sex, "(missing)") for sex in SEX[:6]
         }
-
-
-def test_a_missing_prediction_of_the_attribute_follows_the_same_rule():
-    dropped = counted(sensitive_pred=GAPS, missing="drop")
-    assert dropped.n_dropped == 12
+    assert counted(sensitive_pred=GAPS, missing="drop").n_dropped == 12
+    assert counted(sex=GAPS, missing="drop", sample_weight=[0.5] * N).n_dropped == 6
     kept = counted(sensitive_pred=GAPS, missing="group")
     assert set(kept.groups) == {"f", "m", "(missing)"}
     assert kept.count("group_pred")[kept.groups.index("(missing)")] == 12
-
-
-def test_the_weight_of_dropped_rows_is_reported():
-    assert counted(sex=GAPS, missing="drop", sample_weight=[0.5] * N).n_dropped == 6
 
 
 # --------------------------------------------------------------------------- probabilities
@@ -684,69 +586,53 @@ def both_of(values):
 
 @containers(BINARY_SOFT)
 def test_probabilities_of_a_binary_task(hold):
-    group_mean = pd.Series(PROBABILITY).groupby(np.array(SEX)).mean()
     cells = counted(pred=hold(PROBABILITY.tolist()))
-    assert_allclose(cells.rate("task_pred", given="group")[:, 0], group_mean, atol=1e-12)
-    value = directional_amplification(
-        HIRED,
-        hold(PROBABILITY.tolist()),
-        sensitive_features=SEX,
-        y_train=HIRED,
-        sensitive_train=SEX,
-    )
-    expected = directional_amplification(HIRED, PROBABILITY, sensitive_features=SEX)
-    assert value == pytest.approx(expected, abs=1e-12)
+    expected = pd.Series(PROBABILITY).groupby(np.array(SEX)).mean()
+    assert_allclose(cells.rate("task_pred", given="group")[:, 0], expected, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "within"), [("f8", 0), ("f4", 1e-6), ("f2", 1e-3), (">f4", 1e-6)]
-)
-def test_probabilities_of_lower_precision(dtype, within):
-    exact = directional_amplification(HIRED, PROBABILITY, sensitive_features=SEX)
-    for held in (PROBABILITY.astype(dtype), np.c_[1 - PROBABILITY, PROBABILITY].astype(dtype)):
-        rounded = directional_amplification(HIRED, held, sensitive_features=SEX)
-        assert rounded == pytest.approx(exact, abs=within + 1e-12)
+def test_probabilities_may_be_rounded():
+    exact = shares_of(PROBABILITY)
+    for dtype, within in (("f8", 1e-12), ("f4", 1e-6), ("f2", 1e-3), (">f4", 1e-6)):
+        for held in (PROBABILITY, np.c_[1 - PROBABILITY, PROBABILITY]):
+            assert_allclose(shares_of(held.astype(dtype)), exact, atol=within)
+    above = np.array(PREDICTED) * np.float32(1 + 1e-7)  # as softmax may end
+    above[0] = 0.5
+    assert counted(pred=above).soft("task_pred")
+    # The class is that of training, or the one that the labels lack.
+    constant, train = counted([0] * N, PROBABILITY), counted(pred=None)
+    assert_allclose(shares_of(PROBABILITY, y=[1] * N, like=train), exact)
+    assert_allclose(constant.rate("task_pred", given="group"), exact)
 
 
-def test_softmax_may_end_just_above_one():
-    predicted = np.array(PREDICTED) * np.float32(1 + 1e-7)
-    predicted[0] = 0.5
-    assert counted(pred=predicted).soft("task_pred")
-
-
-@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
-@pytest.mark.parametrize("hold", [np.array, pd.DataFrame, pl.DataFrame, np.asfortranarray])
-def test_probabilities_of_classes(dtype, hold):
-    share = RNG.dirichlet(np.ones(3), N)
-    cells = counted(JOB_NAMES, hold(share.astype(dtype)))
-    expected = pd.DataFrame(share).groupby(np.array(SEX)).mean().to_numpy()
-    assert_allclose(cells.rate("task_pred", given="group"), expected, atol=2e-3)
-
-
-def test_certain_probabilities_are_labels():
-    one_hot = np.eye(3)[JOB]
-    assert_frame_equal(audited(JOB, one_hot), audited(JOB, JOB))
-    assert_frame_equal(audited(JOB, one_hot.astype(int)), audited(JOB, JOB))
-    assert counted(pred=np.array(PREDICTED, float)) == counted()
+def shares_of(pred, y=HIRED, **options):
+    return counted(y, pred, **options).rate("task_pred", given="group")
 
 
 @pytest.mark.parametrize("hold", [np.array, pd.DataFrame, pl.DataFrame, np.ndarray.tolist])
-def test_probabilities_of_several_labels(hold):
-    share = RNG.random((N, 3))
-    cells = counted(TAGS, hold(share))
+def test_probabilities_of_classes_and_of_several_labels(hold):
+    share = RNG.dirichlet(np.ones(3), N)
     expected = pd.DataFrame(share).groupby(np.array(SEX)).mean().to_numpy()
-    assert_allclose(cells.rate("task_pred", given="group"), expected)
+    for dtype in ("f8", "f4", "f2"):
+        held = hold(np.asfortranarray(share.astype(dtype)))
+        assert_allclose(shares_of(held, JOB_NAMES), expected, atol=2e-3)
+    assert_allclose(shares_of(hold(share), TAGS), expected)
 
 
-@pytest.mark.parametrize(
-    "hold", [list, pd.Series, lambda rows: np.array(rows, dtype=object), pl.Series, pa.array]
-)
-def test_the_dicts_of_onnx_are_refused_with_what_to_pass(hold):
+def test_certain_probabilities_are_labels():
+    for kind in (float, int):
+        certain = counted(JOB, np.eye(3)[JOB].astype(kind)).joint("group", "task_pred")
+        assert_allclose(certain, counted(JOB, JOB).joint("group", "task_pred"))
+    assert counted(pred=np.array(PREDICTED, float)) == counted()
+
+
+def test_the_dicts_of_onnx_are_refused_with_what_to_pass():
     rows = [{"0": 1 - one, "1": one} for one in PROBABILITY]
-    with pytest.raises(TypeError, match=r"a dict in each row.*: pd\.DataFrame\(y_pred\)\."):
-        counted(pred=hold(rows))
-    labels = np.array(HIRED).astype(str)
-    frame = pd.DataFrame(rows)
+    objects = np.array(rows, dtype=object)
+    for held in (rows, pd.Series(rows), objects, pl.Series(rows), pa.array(rows)):
+        with pytest.raises(TypeError, match=r"a dict in each row.*: pd\.DataFrame\(y_pred\)\."):
+            counted(pred=held)
+    labels, frame = np.array(HIRED).astype(str), pd.DataFrame(rows)
     assert counted(labels, frame) == counted(labels, frame["1"])
 
 
@@ -772,14 +658,6 @@ def test_probabilities_of_the_attribute():
     cells = counted(sex=three, sensitive_pred=share)
     expected = pd.DataFrame(share).groupby(np.array(HIRED)).mean().to_numpy()
     assert_allclose(cells.rate("group_pred", given="task")[:, 0], expected[1])
-
-
-def test_probabilities_when_the_audited_labels_are_constant():
-    train = counted(pred=None)
-    cells = counted([1] * N, PROBABILITY, like=train)
-    assert cells.tasks == (1,)
-    alone = counted([0] * N, PROBABILITY)
-    assert_allclose(alone.rate("task_pred", given="group"), cells.rate("task_pred", given="group"))
 
 
 # --------------------------------------------------------------------------- weights
@@ -808,56 +686,41 @@ WEIGHTS = {
 def test_whole_weights_are_repetitions(hold):
     repeated = [np.repeat(v, WHOLE) for v in (HIRED, PREDICTED, SEX)]
     assert counted(sample_weight=hold(WHOLE)) == counted(*repeated)
-    tags = counted(TAGS, TAGS_PREDICTED, sample_weight=hold(WHOLE))
-    np.testing.assert_array_equal(
-        tags.joint("group", "task"),
-        counted(np.repeat(TAGS, WHOLE, axis=0), None, repeated[2]).joint("group", "task"),
-    )
+    tags = counted(TAGS, None, sample_weight=hold(WHOLE)).joint("group", "task")
+    expected = counted(np.repeat(TAGS, WHOLE, axis=0), None, repeated[2]).joint("group", "task")
+    np.testing.assert_array_equal(tags, expected)
 
 
-def test_boolean_weights_choose_rows():
-    chosen = WHOLE > 1
-    rows = [np.array(v)[chosen] for v in (HIRED, PREDICTED, SEX)]
-    assert counted(sample_weight=chosen) == counted(*rows)
-
-
-@pytest.mark.parametrize("scale", [1, 0.5], ids=["whole", "fractional"])
-@pytest.mark.parametrize("soft", [False, True])
-def test_rows_of_no_weight_are_not_there(scale, soft):
-    weight = np.where(np.array(SKIN) == "dark", scale, 0)
-    sex = np.where(weight > 0, SEX, "nobody")
-    predicted = PROBABILITY if soft else PREDICTED
-    kept = [np.array(v)[weight > 0] for v in (HIRED, predicted, SEX)]
-    weighted = counted(HIRED, predicted, sex, sample_weight=weight)
-    assert weighted.groups == ("f", "m")
-    assert_allclose(
-        weighted.rate("task_pred", given="group"), counted(*kept).rate("task_pred", given="group")
-    )
-
-
-def test_weights_of_training_and_audit():
-    auditor = DirectionalAuditor(interval=None, base="train")
-    auditor.fit(HIRED, sensitive_features=SEX, sample_weight=WHOLE)
-    value = auditor.score(HIRED, PREDICTED, sensitive_features=SEX, sample_weight=WHOLE)
-    hired, predicted, sex = (np.repeat(v, WHOLE) for v in (HIRED, PREDICTED, SEX))
-    again = DirectionalAuditor(interval=None, base="train").fit(hired, sensitive_features=sex)
-    assert value == pytest.approx(again.score(hired, predicted, sensitive_features=sex), abs=1e-12)
+def test_rows_of_no_weight_are_not_there():
+    dark = np.array(SKIN) == "dark"
+    sex = np.where(dark, SEX, "nobody")
+    for predicted in (PREDICTED, PROBABILITY):
+        kept = [np.array(v)[dark] for v in (HIRED, predicted, SEX)]
+        expected = counted(*kept).rate("task_pred", given="group")
+        for scale in (1, 0.5):
+            weight = np.where(dark, scale, 0)
+            weighted = counted(HIRED, predicted, sex, sample_weight=weight)
+            assert weighted.groups == ("f", "m")
+            assert_allclose(weighted.rate("task_pred", given="group"), expected)
+    kept = [np.array(v)[dark] for v in (HIRED, PREDICTED, SEX)]
+    assert counted(sample_weight=dark) == counted(*kept)
 
 
 # --------------------------------------------------------------------------- the same value
 
 
-@pytest.mark.parametrize("library", ["polars", "categories", "pyarrow", "dictionary"])
-def test_text_is_factorized_where_it_is(library):
-    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
-    values = ["a\0", "a", "x" * 300, None] * 10_000
-    made = {
-        "polars": lambda: polars.Series(values),
-        "categories": lambda: polars.Series(values, dtype=polars.Categorical),
-        "pyarrow": lambda: pyarrow.chunked_array([values]),
-        "dictionary": lambda: pyarrow.chunked_array([values]).dictionary_encode(),
-    }
-    text = made[library]()
+@pytest.mark.parametrize(
+    "hold",
+    [
+        pl.Series,
+        lambda values: pl.Series(values, dtype=pl.Categorical),
+        lambda values: pa.chunked_array([values]),
+        lambda values: pa.chunked_array([values]).dictionary_encode(),
+    ],
+    ids=["polars", "categories", "pyarrow", "dictionary"],
+)
+def test_text_is_factorized_where_it_is(hold):
+    text = hold(["a\0", "a", "x" * 300, None] * 10_000)
     tracemalloc.start()
     cells = counted([0, 1] * 20_000, None, text, missing="drop")
     peak = tracemalloc.get_traced_memory()[1]
@@ -867,26 +730,18 @@ def test_text_is_factorized_where_it_is(library):
     assert peak < 10e6  # with 300 characters a row, NumPy takes 48 MB
 
 
-def test_text_that_is_all_missing():
-    polars = pytest.importorskip("polars")
-    text = polars.Series([None, None], dtype=polars.String)
-    with pytest.raises(ValueError, match="sensitive_features has missing values in 2 rows"):
-        counted([0, 1], None, text)
-
-
 def test_a_real_group_may_be_called_missing():
     cells = counted([1, 0, 1, 0], None, ["(missing)", "a", "(missing)", "a"], missing="group")
     assert cells.groups == ("(missing)", "a")
     assert cells.count("group").tolist() == [2, 2]
 
 
-@pytest.mark.parametrize("predicted", [False, True])
-def test_a_real_group_is_not_merged_with_missing_values(predicted):
+def test_a_real_group_is_not_merged_with_missing_values():
     real = ["(missing)", "b", "(missing)", "a"]
     other = ["(missing)", None, "b", "a"]
-    labels = {"sex": real, "sensitive_pred": other} if predicted else {"sex": other}
-    with pytest.raises(ValueError, match=r"has missing values and a group named '\(missing\)'"):
-        counted([1, 0, 1, 0], None, **labels, missing="group")
+    for labels in ({"sex": other}, {"sex": real, "sensitive_pred": other}):
+        with pytest.raises(ValueError, match=r"missing values and a group named '\(missing\)'"):
+            counted([1, 0, 1, 0], None, **labels, missing="group")
     # In two columns they are two groups.
     people = pd.DataFrame({"sex": ["(missing)", "b"], "race": ["x", None]})
     assert len(counted([1, 0], None, people, missing="group").groups) == 2

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from test_engines import COLUMNS, simulate
+from test_frames import COLUMNS, simulate
 
 from skbiasamp import Contingency
 

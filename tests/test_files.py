@@ -3,6 +3,7 @@
 import codecs
 import gzip
 import hashlib
+import importlib.util
 import json
 import os
 from pathlib import Path
@@ -56,70 +57,56 @@ def value_of(frame, weight=None):
 # ------------------------------------------------------------------ the file that is named
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-@pytest.mark.parametrize(
-    "names",
-    [("p[1]", "p1"), ("s*", "sx"), ("q?", "qq"), ("a\\*", "a\\b"), ("~", "x"), ("a'b", "a")],
-    ids=str,
-)
-def test_a_path_that_exists_is_that_file(engine, kind, names):
-    if kind == "parquet" and engine == "pandas":
-        pytest.importorskip("pyarrow")
-    for name, n in zip(names, (40, 60), strict=True):
-        one = rows(n, n)
-        write = one.to_parquet if kind == "parquet" else one.to_csv
-        with Path(f"{name}.{kind}").open("wb") as file:  # pandas would expand ~
-            write(file, index=False)
-    report = audited(f"{names[0]}.{kind}")
-    assert report.context["n_samples"] == 40
-    assert report["directional A->T"].published == pytest.approx(value_of(rows(40, 40)))
-
-
-def test_a_pattern_is_one_only_where_no_file_is_called_so(engine):
-    for name, n in (("p[1].csv", 40), ("p1.csv", 60), ("part-1.csv", 30), ("part-[2].csv", 20)):
+def test_a_path_that_exists_is_that_file(engine, folder):
+    kinds = ["csv", "parquet"] if importlib.util.find_spec("pyarrow") else ["csv"]
+    others = ("p[1]", "p1"), ("s*", "sx"), ("q?", "qq"), ("a\\*", "a\\b"), ("~", "x"), ("a'b", "a")
+    for kind in kinds:
+        for names in others:
+            for name, n in zip(names, (40, 60), strict=True):
+                one = rows(n, n)
+                write = one.to_parquet if kind == "parquet" else one.to_csv
+                with Path(f"{name}.{kind}").open("wb") as file:  # pandas would expand ~
+                    write(file, index=False)
+            report = audited(f"{names[0]}.{kind}")
+            assert report.context["n_samples"] == 40
+            assert report["directional A->T"].published == pytest.approx(value_of(rows(40, 40)))
+    # It is a pattern only if no file is called so.
+    for name, n in (("part-1.csv", 30), ("part-[2].csv", 20)):
         rows(n, n).to_csv(name, index=False)
     for named, n in (("p[1].csv", 40), ("p1.csv", 60), ("p[0-9].csv", 60), ("part-*.csv", 50)):
         assert audited(named).context["n_samples"] == n
-
-
-def test_a_folder_named_like_a_column_does_not_replace_it(engine, folder):
-    pytest.importorskip("pyarrow")
-    (folder / "sex=x").mkdir()
-    ROWS.to_parquet("sex=x/rows.parquet")
-    assert set(audited("sex=x/rows.parquet").context["groups"]) == {"Müller", "Šimić"}
+    # A folder that is called like a column does not replace it.
+    if "parquet" in kinds:
+        (folder / "sex=x").mkdir()
+        ROWS.to_parquet("sex=x/rows.parquet")
+        assert set(audited("sex=x/rows.parquet").context["groups"]) == {"Müller", "Šimić"}
 
 
 def test_rows_do_not_count_twice(capsys):
     ROWS.to_csv("a.csv", index=False)
-    for named in (["a.csv", "*.csv"], ["a.csv", "./a.csv"]):
+    for named in (["a.csv", "*.csv"], ["a.csv", str(Path("a.csv").resolve())]):
         assert "a.csv is named twice" in refused(capsys, "audit", *named, *NAMES)
 
 
-def test_parts_may_have_their_columns_in_another_order(engine):
-    ROWS[:25].to_csv("a.csv", index=False)
-    ROWS.loc[25:, ::-1].to_csv("b.csv", index=False)
-    assert audited("?.csv")["directional A->T"].published == pytest.approx(value_of(ROWS))
+def test_parts_may_have_another_order_of_columns_and_be_written_differently(engine):
+    ROWS.loc[:24, ::-1].to_csv("a.csv", index=False)
+    Path("b.csv").write_bytes(text_of(ROWS[25:], sep=";", decimal=",").encode("utf-16"))
+    found = audited("?.csv", weight="weight")
+    assert found["directional A->T"].published == pytest.approx(value_of(ROWS, "weight"))
+    assert [one["rows"] for one in found.data_files] == [25, 35]
 
 
-def test_a_line_for_excel_is_named(engine):
-    Path("a.csv").write_text("sep=;\n" + ROWS.to_csv(index=False, sep=";"))
-    with pytest.raises(ValueError, match=r"a.csv begins with 'sep=;', which only Excel reads"):
-        audited("a.csv")
-
-
-@pytest.mark.parametrize("ends", ["\r", "\r\n", "\r then \n"])
-def test_lines_of_any_system_are_rows(engine, ends):
+def test_lines_of_any_system_are_rows(engine):
     text = ROWS.to_csv(index=False)
-    first, rest = text[:300], text[300:]
-    rest = rest if "then" in ends else rest.replace("\n", ends)
-    Path("a.csv").write_bytes((first.replace("\n", ends[:2].strip(" ")) + rest).encode())
-    report = audited("a.csv", weight="weight")
-    assert report["directional A->T"].published == pytest.approx(value_of(ROWS, "weight"))
+    for begin, rest in (("\r", "\r"), ("\r\n", "\r\n"), ("\r", "\n")):
+        lines = text[:300].replace("\n", begin) + text[300:].replace("\n", rest)
+        Path("a.csv").write_bytes(lines.encode())
+        found = audited("a.csv", weight="weight")["directional A->T"]
+        assert found.published == pytest.approx(value_of(ROWS, "weight"))
 
 
 def test_the_report_of_a_file_is_that_of_the_command(engine):
     """Of probabilities, too: an engine that sums them would leave attackers out."""
-    pytest.importorskip("jinja2")
     frame = ROWS.assign(predicted=np.random.default_rng(1).random(len(ROWS)).round(3))
     frame.to_csv("a.csv", index=False)
     frame.assign(other=frame["predicted"] ** 2).to_csv("two.csv", index=False)
@@ -154,7 +141,6 @@ def test_a_file_that_changes_while_it_is_read_is_refused(engine, folder):
 
 
 def test_a_report_says_what_was_read(engine, capsys):
-    pytest.importorskip("jinja2")
     for name, part in (("a.csv", ROWS[:25]), ("b.csv", ROWS[25:]), ("train.csv", rows(80, 1))):
         part.to_csv(name, index=False)
     expected = [
@@ -172,20 +158,14 @@ def test_a_report_says_what_was_read(engine, capsys):
         )
     ]
     assert audited(["a.csv", "b.csv"], train="train.csv").data_files == expected
-    written = ("--json", "report.json", "--html", "report.html")
-    assert main(["audit", "a.csv", "b.csv", "--train", "train.csv", *NAMES, *written]) == 0
+    assert audited(ROWS).data_files == []
+    call = ["audit", "a.csv", "b.csv", "--train", "train.csv", *NAMES]
+    assert main([*call, "--json", "report.json"]) == 0
     printed = capsys.readouterr().out
     assert json.loads(Path("report.json").read_text())["data_files"] == expected
-    page = Path("report.html").read_text(encoding="utf-8")
     for one in expected:
         assert f"- {one['path']} ({one['rows']} rows, CSV" in printed
-        for text in (one["sha256"], one["path"], f"{one['rows']} rows"):
-            assert text in page
         assert f"  SHA-256 {one['sha256']}\n" in printed
-
-
-def test_rows_from_memory_come_from_no_files():
-    assert audited(ROWS).data_files == []
 
 
 # ------------------------------------------------------------------ however it is written
@@ -225,28 +205,30 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("name", WRITTEN)
-def test_a_file_is_read_however_it_is_written(engine, name):
-    Path(name).write_bytes(WRITTEN[name])
-    frame = LATIN if name == "latin.csv" else ROWS
-    found = audited(name, weight="weight")
-    assert found["directional A->T"].published == pytest.approx(value_of(frame, "weight"), rel=1e-9)
-    assert sorted(found.context["groups"]) == sorted(frame["sex"].unique())
-    assert [one["rows"] for one in found.data_files] == [60]
+def test_a_file_is_read_however_it_is_written(engine):
+    for name, content in WRITTEN.items():
+        Path(name).write_bytes(content)
+        frame = LATIN if name == "latin.csv" else ROWS
+        found = audited(name, weight="weight")
+        value = found["directional A->T"].published
+        assert value == pytest.approx(value_of(frame, "weight"), rel=1e-9), name
+        assert sorted(found.context["groups"]) == sorted(frame["sex"].unique()), name
+        assert [one["rows"] for one in found.data_files] == [60], name
+
+
+def test_names_in_a_header_are_taken_as_they_are(engine):
+    name = 'says "hired", twice\n'
+    odd = ROWS.assign(SEX="x", Hired=0).rename(columns={"hired": name})
+    odd.to_csv("header.csv", index=False)
+    auditor = skbiasamp.DirectionalAuditor(interval=None)
+    found = skbiasamp.audit_frame("header.csv", **COLUMNS | {"target": name}, auditor=auditor)
+    assert found["directional A->T"].published == pytest.approx(value_of(ROWS))
 
 
 def test_a_letter_far_below_makes_a_file_latin(engine):
     many = pd.concat([ROWS.assign(sex="a")] * 2000 + [ROWS.assign(sex="ä")])
     Path("late.csv").write_bytes(text_of(many).encode("latin-1"))
     assert audited("late.csv").context["groups"] == ["a", "ä"]
-
-
-def test_parts_may_be_written_differently(engine):
-    Path("a.csv").write_bytes(text_of(ROWS[:25], sep=";", decimal=",").encode("utf-16"))
-    Path("b.csv").write_bytes(text_of(ROWS[25:]).encode())
-    found = audited(["a.csv", "b.csv"], weight="weight")
-    assert found["directional A->T"].published == pytest.approx(value_of(ROWS, "weight"))
-    assert [one["rows"] for one in found.data_files] == [25, 35]
 
 
 def test_delimiter_and_encoding_can_be_given(engine, capsys):
@@ -281,61 +263,45 @@ GOOD = "f,1,1,1\nm,0,0,1\n"
 LINE = '{"sex": "f", "hired": 1, "predicted": 1}\n'
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("long.csv", f"{HEAD}{GOOD}f,1,1,1,1\n{GOOD}", "long.csv, line 4, has 5 cells, and the"),
-        ("short.csv", f"{HEAD}{GOOD}f,1,1\n{GOOD}", "short.csv, line 4, has 3 cells, and the fi"),
-        ("lines.csv", f'{HEAD}"a\nb",1,1,1\nf,1\n{GOOD}', "lines.csv, line 4, has 2 cells"),
-        ("open.csv", f'{HEAD}{GOOD}"f,1,1,1\n{GOOD}', "open.csv, line 4: unexpected end of data"),
-        ("twice.csv", "sex,hired,sex,predicted\n", "twice.csv has 2 columns named 'sex'"),
-        ("object.jsonl", f"{LINE}\n{LINE}{LINE[:20]}\n", "object.jsonl, line 4, is no JSON object"),
-        ("array.jsonl", f"{LINE}[1]\n", "array.jsonl, line 2, is no JSON object of single values"),
-        ("two.jsonl", f'{LINE[:-2]}, "sex": "m"}}\n', "line 1, is no JSON object of single values: "
-         "it has two values named 'sex'"),
-        ("nested.jsonl", LINE.replace('"f"', '["f"]'), "'sex' holds more than one value"),
-        ("close.jsonl", LINE.replace("sex", "sexe"), "no column 'sex': did you mean 'sexe'?"),
-        ("empty.csv.gz", b"", "empty.csv.gz is empty"),
-        ("plain.csv.gz", f"{HEAD}{GOOD}", "plain.csv.gz cannot be read as .csv"),
-        ("cut.csv.gz", gzip.compress((HEAD + GOOD * 999).encode())[:-20], "cannot be read as .csv"),
-        ("packed.parquet.gz", "x", "only files of .csv, .tsv, .jsonl, .ndjson, .parquet can be"),
-    ],
-    ids=lambda value: value if isinstance(value, str) and value.count("\n") == 0 else "",
-)  # fmt: skip
-def test_what_is_wrong_is_named_by_its_line(engine, capsys, name, content, message):
-    Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert message in refused(capsys, "audit", name, *NAMES)
+WRONG = [
+    ("long.csv", f"{HEAD}{GOOD}f,1,1,1,1\n{GOOD}", "long.csv, line 4, has 5 cells, and the"),
+    ("short.csv", f"{HEAD}{GOOD}f,1,1\n{GOOD}", "short.csv, line 4, has 3 cells, and the fi"),
+    ("lines.csv", f'{HEAD}"a\nb",1,1,1\nf,1\n{GOOD}', "lines.csv, line 4, has 2 cells"),
+    ("open.csv", f'{HEAD}{GOOD}"f,1,1,1\n{GOOD}', "open.csv, line 4: unexpected end of data"),
+    ("twice.csv", "sex,hired,sex,predicted\n", "twice.csv has 2 columns named 'sex'"),
+    ("excel.csv", "sep=;\nsex;hired\n", "excel.csv begins with 'sep=;', which only Excel reads"),
+    ("object.jsonl", f"{LINE}\n{LINE}{LINE[:20]}\n", "object.jsonl, line 4, is no JSON object"),
+    ("array.jsonl", f"{LINE}[1]\n", "array.jsonl, line 2, is no JSON object of single values"),
+    (
+        "two.jsonl",
+        f'{LINE[:-2]}, "sex": "m"}}\n',
+        "line 1, is no JSON object of single values: it has two values named 'sex'",
+    ),
+    ("nested.jsonl", LINE.replace('"f"', '["f"]'), "'sex' holds more than one value"),
+    ("close.jsonl", LINE.replace("sex", "sexe"), "no column 'sex': did you mean 'sexe'?"),
+    ("empty.csv.gz", b"", "empty.csv.gz is empty"),
+    ("plain.csv.gz", f"{HEAD}{GOOD}", "plain.csv.gz cannot be read as .csv"),
+    ("cut.csv.gz", gzip.compress((HEAD + GOOD * 999).encode())[:-20], "cannot be read as .csv"),
+    ("packed.parquet.gz", "x", "only files of .csv, .tsv, .jsonl, .ndjson, .parquet can be"),
+]
 
 
-def test_text_that_is_not_in_the_encoding_given_is_named_by_its_line(engine, capsys):
+def test_what_is_wrong_is_named_by_its_line(engine, capsys):
+    for name, content, message in WRONG:
+        Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        assert message in refused(capsys, "audit", name, *NAMES)
     Path("latin.csv").write_bytes(f"{HEAD}{GOOD}ä,1,1,1\n".encode("latin-1"))
     error = refused(capsys, "audit", "latin.csv", *NAMES, "--encoding", "utf-8")
     assert "latin.csv, line 4, is no text in utf-8. Name its --encoding" in error
-
-
-def test_two_columns_of_one_name_in_parquet(engine, capsys):
+    os.mkfifo("pipe.csv")
+    error = refused(capsys, "audit", "pipe.csv", *NAMES)
+    assert "pipe.csv is no file that can be read twice" in error
     pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
     names = ["sex", "hired", "predicted", "sex"]
     table = pyarrow.table([["f", "m"], [1, 0], [1, 0], ["m", "m"]], names=names)
-    parquet.write_table(table, "twice.parquet")
-    assert "twice.parquet has 2 columns named 'sex'" in refused(
-        capsys, "audit", "twice.parquet", *NAMES
-    )
-
-
-def test_names_differ_by_case(engine):
-    ROWS.assign(SEX="x", Hired=0).to_csv("case.csv", index=False)
-    found = audited("case.csv")
-    assert found["directional A->T"].published == pytest.approx(value_of(ROWS))
-
-
-def test_quotes_in_a_header_are_part_of_the_name(engine):
-    name = 'says "hired", twice\n'
-    ROWS.rename(columns={"hired": name}).to_csv("quotes.csv", index=False)
-    auditor = skbiasamp.DirectionalAuditor(interval=None)
-    found = skbiasamp.audit_frame("quotes.csv", **COLUMNS | {"target": name}, auditor=auditor)
-    assert found["directional A->T"].published == pytest.approx(value_of(ROWS))
+    pytest.importorskip("pyarrow.parquet").write_table(table, "twice.parquet")
+    error = refused(capsys, "audit", "twice.parquet", *NAMES)
+    assert "twice.parquet has 2 columns named 'sex'" in error
 
 
 def test_integers_of_any_size_are_groups(engine):
@@ -348,33 +314,27 @@ def test_integers_of_any_size_are_groups(engine):
     assert results["directional A->T"]["published"] == pytest.approx(value_of(ROWS))
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-@pytest.mark.parametrize(("target", "sex"), [("*", "^sex$"), ("^predicted$", "*")])
-def test_names_of_columns_are_no_patterns(engine, capsys, kind, target, sex):
+def test_names_of_columns_are_no_patterns(engine, capsys):
     """To polars ^sex$ is a pattern, and to DuckDB * is all columns."""
-    if kind == "parquet" and engine == "pandas":
-        pytest.importorskip("pyarrow")
-    other = ROWS.rename(columns={"sex": sex, "hired": target}).assign(sex="x", day="2026-01-05")
-    getattr(other, f"to_{kind}")(f"a.{kind}", index=False)
-    named = ["--target", target, "--prediction", "predicted", "--sensitive", sex]
-    audit = ["audit", f"a.{kind}", *named, "--auditor", "skbiasamp:DirectionalAuditor"]
-    assert main([*audit, "--json", "a.json"]) == 0
-    results = json.loads(Path("a.json").read_text())["results"]
-    assert results["directional A->T"]["published"] == pytest.approx(value_of(ROWS))
-    assert main(["over", f"a.{kind}", "--time", "day", *named]) == 3  # one period: the reference
-    assert "60 rows" in capsys.readouterr().out
-    timed = other.rename(columns={"day": "^day$"}).assign(day="x")
-    getattr(timed, f"to_{kind}")(f"b.{kind}", index=False)
-    how = {"target": target, "prediction": "predicted", "sensitive": sex, "n_draws": 19}
-    watched = skbiasamp.audit_over(f"b.{kind}", time="^day$", **how)
-    assert watched.to_frame()["n"].tolist() == [60]
-
-
-def test_a_file_that_cannot_be_read_twice_is_refused(capsys):
-    os.mkfifo("pipe.csv")
-    assert "pipe.csv is no file that can be read twice" in refused(
-        capsys, "audit", "pipe.csv", *NAMES
-    )
+    for kind, target, sex in (("csv", "*", "^sex$"), ("parquet", "^predicted$", "*")):
+        if kind == "parquet":
+            pytest.importorskip("pyarrow")
+        other = ROWS.rename(columns={"sex": sex, "hired": target}).assign(sex="x", day="2026-01-05")
+        getattr(other, f"to_{kind}")(f"a.{kind}", index=False)
+        named = ["--target", target, "--prediction", "predicted", "--sensitive", sex]
+        audit = ["audit", f"a.{kind}", *named, "--auditor", "skbiasamp:DirectionalAuditor"]
+        assert main([*audit, "--json", "a.json"]) == 0
+        results = json.loads(Path("a.json").read_text())["results"]
+        assert results["directional A->T"]["published"] == pytest.approx(value_of(ROWS))
+        capsys.readouterr()
+        # One period: the reference.
+        assert main(["over", f"a.{kind}", "--time", "day", *named]) == 3
+        assert "60 rows" in capsys.readouterr().out
+        timed = other.rename(columns={"day": "^day$"}).assign(day="x")
+        getattr(timed, f"to_{kind}")(f"b.{kind}", index=False)
+        how = {"target": target, "prediction": "predicted", "sensitive": sex, "n_draws": 19}
+        watched = skbiasamp.audit_over(f"b.{kind}", time="^day$", **how)
+        assert watched.to_frame()["n"].tolist() == [60]
 
 
 def test_the_decimal_sign_can_be_given(engine, capsys):

@@ -27,7 +27,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 # Internal: it tells our own refusals from errors that come from deep inside.
 from skbiasamp._input.errors import InputError
 
-CALLS, PARTS = int(os.environ.get("FUZZ_CALLS", 750)), 6
+CALLS, PARTS = int(os.environ.get("FUZZ_CALLS", 750)), 4
 SEED = int(os.environ.get("FUZZ_SEED", 20240))
 
 # Modules of scikit-learn that may refuse X, labels or folds of an estimator in their own words.

@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -65,6 +64,8 @@ def test_it_is_the_formula_by_hand():
     ]
     result = audited(fitted())
     assert result.value == pytest.approx(np.mean(parts), rel=1e-12)
+    given = {"sensitive_features": sex, "y_train": trained, "sensitive_train": train_sex}
+    assert numeric_amplification(price, predicted, **given) == result.value
     np.testing.assert_allclose(result.table["amplification"], parts, rtol=1e-12)
     for name, values in (("base", price), ("observed", predicted)):
         np.testing.assert_allclose(
@@ -77,15 +78,6 @@ def test_it_is_the_formula_by_hand():
     np.testing.assert_allclose(
         result.table["delta"], result.table["observed"] - result.table["base"], rtol=1e-9
     )
-
-
-def test_the_function_is_the_auditor():
-    price, predicted, sex = TEST
-    trained, _, train_sex = TRAIN
-    value = numeric_amplification(
-        price, predicted, sensitive_features=sex, y_train=trained, sensitive_train=train_sex
-    )
-    assert value == audited(fitted(interval=None)).value
 
 
 def test_the_change_of_a_rate_integrates_over_all_thresholds_to_that_of_the_mean():
@@ -117,7 +109,7 @@ def test_a_task_of_0_and_1_is_the_label_metric_in_standard_deviations():
 
 def test_the_unit_of_a_task_does_not_matter():
     expected = audited(fitted())
-    for factor, shift in ((1e-30, 0), (1e30, 0), (1, 1e7), (-1, 0)):
+    for factor, shift in ((1e-30, 0), (1e40, 0), (1, 1e7), (-1, 0)):
         trained, _, train_sex = TRAIN
         price, predicted, sex = TEST
         auditor = NumericAuditor()
@@ -240,10 +232,7 @@ def test_a_perfect_model_has_no_effect_and_no_certainty_beyond_its_rows():
     assert result.value == 0
     assert result.verdict == "no clear effect"
     assert result.low < 0 < result.high
-
-
-def test_a_shift_for_all_is_no_amplification():
-    price, _, sex = TEST
+    # Nor has one that is wrong by as much for everybody.
     assert fitted().score(price, price + 100, sensitive_features=sex) == pytest.approx(0, abs=1e-12)
 
 
@@ -272,12 +261,6 @@ def test_whole_numbers_are_numbers_only_if_that_is_asked_for():
     assert NumericAuditor().fit(days, sensitive_features=sex).tasks_ == ["y"]
 
 
-def test_labels_without_an_auditor_of_numbers_raise_and_name_it():
-    price, predicted, sex = TEST
-    with pytest.raises(ValueError, match=r"y_true is continuous.*NumericAuditor"):
-        skbiasamp.audit(price, predicted, sensitive_features=sex)
-
-
 def test_many_whole_numbers_read_as_classes_are_a_finding():
     rng = np.random.default_rng(0)
     days, sex = rng.integers(0, 40, N), rng.choice(["f", "m"], N)
@@ -299,19 +282,42 @@ def test_many_whole_numbers_read_as_classes_are_a_finding():
         ("high", "must hold numbers; got 'high'"),
     ],
 )
-@pytest.mark.parametrize("name", ["y_true", "y_pred"])
-def test_what_is_no_number_raises(bad, seen, name):
+def test_what_is_no_number_raises(bad, seen):
     price, predicted, sex = TEST
-    given = {"y_true": list(price), "y_pred": list(predicted)}
-    given[name][3] = bad
-    with pytest.raises(ValueError, match=f"{name} .*{seen}"):
-        fitted().audit(**given, sensitive_features=sex)
+    for name in ("y_true", "y_pred"):
+        given = {"y_true": list(price), "y_pred": list(predicted)}
+        given[name][3] = bad
+        with pytest.raises(ValueError, match=f"{name} .*{seen}"):
+            fitted().audit(**given, sensitive_features=sex)
 
 
-def test_a_numeric_sensitive_feature_is_to_be_binned():
-    price, predicted, _ = TEST
-    with pytest.raises(ValueError, match=r"sensitive_features is continuous.*bin it"):
-        skbiasamp.audit(price, predicted, sensitive_features=predicted, auditor=NumericAuditor())
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda n, c: DirectionalAuditor().fit(n), "numbers, and DirectionalAuditor needs classes"),
+        (lambda n, c: NumericAuditor().fit(c), "holds classes, and NumericAuditor needs numbers"),
+        (
+            lambda n, c: skbiasamp.audit(n, auditor=[NumericAuditor(), DirectionalAuditor()]),
+            "auditor must all read numbers, or all labels",
+        ),
+        (lambda n, c: skbiasamp.selection_rates(n), "holds numbers, and rates are of labels"),
+        (
+            lambda n, c: counted(*TEST[:2], sex=TEST[1], numbers=True),
+            r"sensitive_features is continuous.*bin it",
+        ),
+        (lambda n, c: counted(*TEST, numbers="price"), "numbers must be one of True, False"),
+    ],
+)
+def test_numbers_and_classes_are_not_taken_for_one_another(call, said):
+    price, _, sex = TEST
+    numbers = counted(price, price, sex, numbers=True)
+    classes = counted(price > 400, price > 400, sex)
+    with pytest.raises(ValueError, match=said):
+        call(numbers, classes)
+
+
+def counted(y, pred, sex, **options):
+    return Contingency.from_labels(y, pred, sensitive_features=sex, **options)
 
 
 def test_missing_groups_are_dropped_and_counted():
@@ -326,20 +332,6 @@ def test_missing_groups_are_dropped_and_counted():
     )
     assert report["numeric"].n_samples == N - N // 5
     assert any("were left out" in finding.text for finding in report.findings)
-
-
-def test_numbers_and_classes_are_not_taken_for_one_another():
-    price, _, sex = TEST
-    numbers = Contingency.from_labels(price, price, sensitive_features=sex, numbers=True)
-    classes = Contingency.from_labels(price > 400, price > 400, sensitive_features=sex)
-    with pytest.raises(ValueError, match="holds numbers, and DirectionalAuditor needs classes"):
-        DirectionalAuditor().fit(numbers)
-    with pytest.raises(ValueError, match="holds classes, and NumericAuditor needs numbers"):
-        NumericAuditor().fit(classes)
-    with pytest.raises(ValueError, match="auditor must all read numbers, or all labels"):
-        skbiasamp.audit(numbers, auditor=[NumericAuditor(), DirectionalAuditor()])
-    with pytest.raises(ValueError, match="holds numbers, and rates are of labels"):
-        skbiasamp.selection_rates(numbers)
 
 
 def test_several_tasks_are_each_in_their_unit():
@@ -358,12 +350,15 @@ def test_several_tasks_are_each_in_their_unit():
         assert rows["amplification"].mean() == pytest.approx(own, rel=1e-12)
 
 
-def test_chunks_add_up():
+def test_chunks_add_up_and_a_contingency_of_numbers_can_be_stored():
     trained, _, sex = TRAIN
     auditor = NumericAuditor()
     for rows in np.array_split(np.arange(N), 5):
         auditor.partial_fit(trained.iloc[rows], sensitive_features=sex.iloc[rows])
-    assert audited(auditor).low == audited(fitted()).low
+    cells = counted(*TEST, numbers=True)
+    again = Contingency.from_json(cells.to_json())
+    assert again == cells
+    assert audited(auditor).low == audited(fitted()).low == fitted().audit(again).low
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "lazy", "duckdb"])
@@ -386,19 +381,10 @@ def test_frames_and_engines_say_the_same(library):
     assert report["numeric"].table["task"].tolist() == ["price"] * 2
 
 
-def test_a_contingency_of_numbers_can_be_stored():
-    price, predicted, sex = TEST
-    cells = Contingency.from_labels(price, predicted, sensitive_features=sex, numbers=True)
-    again = Contingency.from_json(cells.to_json())
-    assert again == cells
-    assert fitted().audit(again).low == audited(fitted()).low
-
-
 # --------------------------------------------------------------------------- reports, models
 
 
-def test_a_report_says_means_and_units(tmp_path):
-    pytest.importorskip("jinja2")
+def test_reports_and_pictures_have_the_unit():
     price, predicted, sex = TEST
     report = skbiasamp.audit(
         price,
@@ -409,29 +395,23 @@ def test_a_report_says_means_and_units(tmp_path):
         auditor=NumericAuditor(),
     )
     assert report.primary == "numeric"
-    result = report["numeric"]
-    assert result.sentence.endswith("standard deviations.")
-    page = report.to_html(tmp_path / "page.html")
-    assert "Price: the model" in page
-    assert "Mean of “price” in each group" in page
-    assert "Mean error: prediction less label" in page
-    assert "percentage points" not in page.partition("<script>")[0]
-    assert result.unit == "standard deviations"
+    assert report["numeric"].sentence.endswith("standard deviations.")
+    assert report["numeric"].unit == "standard deviations"
     assert json.loads(report.to_json())["context"]["data_kind"] == "numbers"
     pickle.loads(pickle.dumps(report))
+    plotting = pytest.importorskip("skbiasamp.plotting")
+    pytest.importorskip("matplotlib")
+    display = plotting.AmplificationDisplay.from_result(report["numeric"])
+    assert "standard deviations" in display.ax_.get_title()
 
 
 def test_two_models_are_compared_on_the_same_rows():
-    pytest.importorskip("jinja2")
     price, predicted, sex = TEST
     worse = predicted * np.where(sex == "f", 1.05, 1.0)
-    auditor = fitted()
-    result = auditor.compare(price, {"old": predicted, "new": worse}, sensitive_features=sex)
-    values = {
-        name: auditor.score(price, y_pred, sensitive_features=sex)
-        for name, y_pred in (("old", predicted), ("new", worse))
-    }
-    assert result.difference("new") == pytest.approx(values["new"] - values["old"], rel=1e-9)
+    models, auditor = {"old": predicted, "new": worse}, fitted()
+    result = auditor.compare(price, models, sensitive_features=sex)
+    old, new = (auditor.score(price, models[name], sensitive_features=sex) for name in models)
+    assert result.difference("new") == pytest.approx(new - old, rel=1e-9)
     assert result.verdicts == {"new": "amplifies more"}
     women = result.churn.set_index("group")["share"]
     assert (women["f"], women["m"]) == (1.0, 0.0)
@@ -439,25 +419,18 @@ def test_two_models_are_compared_on_the_same_rows():
     assert row["difference"] == pytest.approx((worse - predicted)[sex == "f"].mean(), rel=1e-9)
     assert row["reference"] == pytest.approx(predicted[sex == "f"].mean(), rel=1e-12)
     assert result.facts("new").worst.group == "f"
-    report = skbiasamp.compare(
-        price, {"old": predicted, "new": worse}, sensitive_features=sex, auditor=fitted()
-    )
+    report = skbiasamp.compare(price, models, sensitive_features=sex, auditor=fitted())
     assert report.context["data_kind"] == "numbers"
-    page = report.to_html()
-    assert "Change, standard deviations" in page
-    assert "Rows gained" not in page
-
-
-def test_the_largest_change_of_numbers_is_that_in_standard_deviations():
-    """Prices of women rise by 100, a tenth of their spread, and their days by 5, a half."""
+    # The largest change is that in standard deviations: prices of women rise by a tenth of
+    # their spread, and their days by a half.
     rng = np.random.default_rng(0)
-    sex = np.repeat(["f", "m"], 300)
+    woman = np.repeat([True, False], 300)
     tasks = pd.DataFrame({"price": rng.normal(0, 1_000, 600), "days": rng.normal(0, 10, 600)})
-    tasks += np.c_[200 * (sex == "f"), 2 * (sex == "f")]
-    models = {"old": tasks, "new": tasks + np.c_[100 * (sex == "f"), 5 * (sex == "f")]}
+    tasks += np.c_[200 * woman, 2 * woman]
+    models = {"old": tasks, "new": tasks + np.c_[100 * woman, 5 * woman]}
     auditor = NumericAuditor(reference="test")
-    worst = auditor.compare(tasks, models, sensitive_features=sex).facts("new").worst
-    assert worst.task == "days"
+    compared = auditor.compare(tasks, models, sensitive_features=woman)
+    assert compared.facts("new").worst.task == "days"
 
 
 def test_a_search_chooses_a_regressor_by_its_amplification():
@@ -477,40 +450,19 @@ def test_a_search_chooses_a_regressor_by_its_amplification():
 
 
 def test_the_command_reads_numbers_if_told(tmp_path, capsys):
-    pytest.importorskip("jinja2")
     price, predicted, sex = TEST
-    frame = pd.DataFrame({"price": price, "predicted": predicted, "sex": sex})
-    frame["other"] = predicted
-    path, page = tmp_path / "test.csv", tmp_path / "page.html"
+    path = str(tmp_path / "test.csv")
+    frame = pd.DataFrame({"price": price, "predicted": predicted, "sex": sex, "other": predicted})
     frame.to_csv(path, index=False)
-    columns = [str(path), "--target", "price", "--sensitive", "sex"]
-    call = ["audit", *columns, "--prediction", "predicted", "--numeric", "--html", str(page)]
-    assert main(call) == 0
+    columns = [path, "--target", "price", "--sensitive", "sex"]
+    call = ["audit", *columns, "--prediction", "predicted"]
+    assert main([*call, "--numeric", "--train", path]) == 0
     assert "standard deviations" in capsys.readouterr().out
-    assert "Mean prediction" in page.read_text()
-    assert main([*call, "--fail-above", "0.01"]) == 1
-    train = tmp_path / "train.csv"
-    frame.to_csv(train, index=False)
-    assert main([*call, "--train", str(train)]) == 0
-    assert main(["audit", *columns, "--prediction", "predicted"]) == 2
+    assert main([*call, "--numeric", "--fail-above", "0.01"]) == 1
+    assert main(call) == 2
     assert "--numeric" in capsys.readouterr().err
     call = ["compare", *columns, "--prediction", "a=predicted", "b=other", "--numeric"]
     assert main(call) == 0
-
-
-def test_pictures_have_the_unit():
-    plotting = pytest.importorskip("skbiasamp.plotting")
-    pytest.importorskip("matplotlib")
-    display = plotting.AmplificationDisplay.from_result(audited(fitted()))
-    assert "standard deviations" in display.ax_.get_title()
-
-
-def test_no_warnings_of_floats():
-    price, predicted, sex = TEST
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        large = fitted().audit(price * 1e40, predicted * 1e40, sensitive_features=sex)
-    assert np.isfinite([large.value, large.low, large.high]).all()
 
 
 def test_a_watch_finds_when_a_regression_model_changed():
@@ -528,17 +480,12 @@ def test_a_watch_finds_when_a_regression_model_changed():
         sensitive="sex",
         reference=6,
         auditor=NumericAuditor(),
+        n_draws=99,
         random_state=0,
     )
     alarms = timeline.to_frame()["alarm"].to_numpy()
     assert not alarms[:9].any()
     assert alarms[-1]
-
-
-def test_whether_labels_are_numbers_is_true_or_false():
-    price, predicted, sex = TEST
-    with pytest.raises(ValueError, match="numbers must be one of True, False"):
-        Contingency.from_labels(price, predicted, sensitive_features=sex, numbers="price")
 
 
 def skewed(seed, n=500):

@@ -60,9 +60,6 @@ def paths(folder, name):
     return sorted(folder.glob(f"{name}-*.parquet"))
 
 
-every_source = pytest.mark.parametrize("source", [pandas, polars, duckdb, pattern, paths])
-
-
 @pytest.fixture(scope="module")
 def in_memory(rows):
     """Return the report of labels, by whether labels of training are known."""
@@ -75,8 +72,10 @@ def in_memory(rows):
     }
 
 
-@every_source
-@pytest.mark.parametrize("trained", [False, True], ids=["alone", "trained"])
+@pytest.mark.parametrize(
+    ("source", "trained"),
+    [(pandas, False), (polars, True), (duckdb, False), (pattern, True), (paths, False)],
+)
 def test_a_report_of_files_is_that_of_memory(in_memory, folder, source, trained):
     given = {"train": source(folder, "train")} if trained else {}
     found = skbiasamp.audit_frame(source(folder, "test"), **given, **ONE, random_state=0)

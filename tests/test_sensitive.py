@@ -75,69 +75,57 @@ def passed(kind, columns, *, hidden):
 
 
 def test_all_classes_are_found():
-    assert {kind.__name__ for kind in CLASSES} >= {
-        "AdversarialClassifier",
-        "AmplificationScorer",
-        "AuditedClassifier",
-        "LeakageProbe",
-        "RatioBalancer",
-    }
+    assert {"AmplificationScorer", "LeakageProbe"} < {kind.__name__ for kind in CLASSES}
 
 
 def third(X):
     return np.asarray(X)[:, 2].astype(int)
 
 
+FORMS = [
+    ("pandas", "race", ["race"]),
+    ("pandas", -2, ["race"]),
+    ("polars", ("race",), ["race"]),
+    ("array", 2, ["race"]),
+    ("polars", ["race", "sex"], ["race", "sex"]),
+    ("array", (2, 3), ["race", "sex"]),
+    ("pandas", third, ["race"]),
+    ("array", third, ["race"]),
+]
+
+
 @every_class
-@pytest.mark.parametrize(
-    ("container", "sensitive", "columns"),
-    [
-        ("pandas", "race", ["race"]),
-        ("polars", "race", ["race"]),
-        ("pandas", ["race"], ["race"]),
-        ("polars", ("race",), ["race"]),
-        ("array", 2, ["race"]),
-        ("pandas", -2, ["race"]),
-        ("polars", -2, ["race"]),
-        ("pandas", ["race", "sex"], ["race", "sex"]),
-        ("polars", ("race", "sex"), ["race", "sex"]),
-        ("pandas", (2, 3), ["race", "sex"]),
-        ("array", (2, 3), ["race", "sex"]),
-        ("pandas", third, ["race"]),
-        ("array", third, ["race"]),
-    ],
-    ids=lambda value: value.__name__ if callable(value) else str(value),
-)
-def test_columns_and_values_that_are_passed_are_the_same(kind, container, sensitive, columns):
-    data = {
+def test_columns_and_values_that_are_passed_are_the_same(kind):
+    held = {
         "pandas": X,
         "polars": pl.DataFrame({name: X[name].to_numpy() for name in X}),
         "array": np.asarray(X),
-    }[container]
-    # A probe that is given a function does not know which column it should not see.
-    expected = passed(kind, tuple(columns), hidden=not callable(sensitive))
-    assert_array_equal(outcome(make(kind, sensitive=sensitive), data), expected)
+    }
+    for container, sensitive, columns in FORMS:
+        # A probe that is given a function does not know which column it should not see.
+        expected = passed(kind, tuple(columns), hidden=not callable(sensitive))
+        found = outcome(make(kind, sensitive=sensitive), held[container])
+        assert_array_equal(found, expected, err_msg=f"{container}, {sensitive}")
+
+
+WRONG = [
+    ("age", X, "X has no column 'age'. It has 'a', 'b', 'race' and 'sex'"),
+    (["race", "age"], X, "X has no column 'age'"),
+    ("race", X.to_numpy(), "X is an array and its columns have no names"),
+    (4, X, "X has 4 columns: positions go from 0 to 3"),
+    ((0, -5), X.to_numpy(), "X has 4 columns: positions go from 0 to 3"),
+    ([2.5], X, "must hold names or positions of columns; got 2.5"),
+    ([], X, "sensitive=[] names no column"),
+    (2.5, X, "The 'sensitive' parameter of"),
+]
 
 
 @every_class
-@pytest.mark.parametrize(
-    ("sensitive", "data", "error", "message"),
-    [
-        ("age", X, ValueError, "X has no column 'age'. It has 'a', 'b', 'race' and 'sex'"),
-        (["race", "age"], X, ValueError, "X has no column 'age'"),
-        ("race", X.to_numpy(), ValueError, "X is an array and its columns have no names"),
-        (4, X, ValueError, "X has 4 columns: positions go from 0 to 3"),
-        ((0, -5), X.to_numpy(), ValueError, "X has 4 columns: positions go from 0 to 3"),
-        ([2.5], X, TypeError, "must hold names or positions of columns; got 2.5"),
-        ([], X, ValueError, "sensitive=[] names no column"),
-        (2.5, X, ValueError, "The 'sensitive' parameter of"),
-    ],
-    ids=["unknown", "one unknown", "array", "position", "negative", "float", "none", "number"],
-)
-def test_errors_are_the_same(kind, sensitive, data, error, message):
-    with pytest.raises(error) as caught:
-        outcome(make(kind, sensitive=sensitive), data)
-    assert message in " ".join(str(caught.value).split())
+def test_errors_are_the_same(kind):
+    for sensitive, data, message in WRONG:
+        with pytest.raises((ValueError, TypeError)) as caught:
+            outcome(make(kind, sensitive=sensitive), data)
+        assert message in " ".join(str(caught.value).split())
 
 
 @every_class
@@ -155,10 +143,8 @@ def test_a_feature_that_is_passed_twice_or_never(kind):
         model.fit(X, Y) if hasattr(model, "fit") else outcome(model, X)
 
 
-@every_class
+@pytest.mark.parametrize("kind", public_classes(BaseEstimator, ["sensitive", "drop_sensitive"]))
 def test_only_columns_that_are_named_can_be_hidden(kind):
-    if "drop_sensitive" not in inspect.signature(kind).parameters:
-        pytest.skip("has no drop_sensitive")
     for sensitive, passed in ((None, {"sensitive_features": RACE}), (lambda X: X["race"], {})):
         with pytest.raises(ValueError, match="drop_sensitive=True hides the columns that sensit"):
             make(kind, sensitive=sensitive, drop_sensitive=True).fit(X, Y, **passed)
@@ -177,38 +163,33 @@ MITIGATIONS = [
 TWINS = pd.concat([X, X[["a"]]], axis=1)
 
 
+BAD = [
+    ({"X": X[[]]}, "X has no columns. Pass one column or more"),
+    ({"X": TWINS}, "X has more than one column called 'a'. Rename columns"),
+    ({"X": NUMBERS[:, 0]}, "Expected 2D array, got 1D array"),
+    ({"X": NUMBERS[:0], "y": [], "sensitive_features": []}, "0 sample|y is empty"),
+    ({"y": None}, "requires y to be passed"),
+    ({"y": np.where(np.arange(N) == 3, np.nan, Y)}, "NaN|missing values in 1 row"),
+    ({"y": Y[:5]}, "y has 5 rows but|but y has 5|inconsistent numbers"),
+    ({"y": np.zeros(N, int)}, "one class"),
+    ({"sensitive_features": np.ones(N, int)}, "one group only, 1. Amplification compares"),
+    ({"sensitive_features": np.where(RACE, "a", None)}, "missing values in .* rows"),
+    ({"sensitive_features": RACE[:5]}, "sensitive_features has 5 rows but"),
+]
+
+
 @pytest.mark.parametrize("kind", MITIGATIONS, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"X": X[[]]}, "X has no columns. Pass one column or more"),
-        ({"X": TWINS}, "X has more than one column called 'a'. Rename columns"),
-        ({"X": NUMBERS[:, 0]}, "Expected 2D array, got 1D array"),
-        ({"X": NUMBERS[:0], "y": [], "sensitive_features": []}, "0 sample|y is empty"),
-        ({"y": None}, "requires y to be passed"),
-        ({"y": np.where(np.arange(N) == 3, np.nan, Y)}, "NaN|missing values in 1 row"),
-        ({"y": Y[:5]}, "y has 5 rows but|but y has 5|inconsistent numbers"),
-        ({"y": np.zeros(N, int)}, "one class"),
-        ({"sensitive_features": np.ones(N, int)}, "one group only, 1. Amplification compares"),
-        ({"sensitive_features": np.where(RACE, "a", None)}, "missing values in .* rows"),
-        ({"sensitive_features": RACE[:5]}, "sensitive_features has 5 rows but"),
-    ],
-    ids=[
-        *("no columns", "twins", "flat", "no rows", "no labels", "gaps", "few labels"),
-        *("one class", "one group", "unknown groups", "few groups"),
-    ],
-)
-def test_bad_input_of_mitigations(kind, changed, message):
-    given = {"X": NUMBERS, "y": Y, "sensitive_features": RACE, **changed}
-    model = make(kind)
-    if kind is mitigation.NoiseRandomizer:
-        if "X" not in changed:
-            pytest.skip("has no labels and no groups")
-        given = {"X": given["X"]}
-    if hasattr(model, "fit_resample") and "one class" in message:
-        pytest.skip("groups can be balanced in one class")
-    with pytest.raises(ValueError, match=message):
-        model.fit(**given)
+def test_bad_input_of_mitigations(kind):
+    for changed, message in BAD:
+        given = {"X": NUMBERS, "y": Y, "sensitive_features": RACE, **changed}
+        if kind is mitigation.NoiseRandomizer:  # it has no labels and no groups
+            if "X" not in changed:
+                continue
+            given = {"X": given["X"]}
+        if hasattr(kind, "fit_resample") and message == "one class":
+            continue  # groups can be balanced in one class
+        with pytest.raises(ValueError, match=message):
+            make(kind).fit(**given)
 
 
 @pytest.mark.parametrize("around", [lambda model: model, make_pipeline], ids=["bare", "pipeline"])

@@ -54,19 +54,19 @@ def test_the_value_by_hand():
 def test_labels_of_the_audited_rows_make_no_difference(auditor):
     rng = np.random.default_rng(0)
     auditor.fit(REAL, sensitive_features=GENDER)
-    alone = auditor.audit(None, SYNTHETIC, sensitive_features=GENDER)
-    labelled = auditor.audit(rng.integers(0, 2, 215), SYNTHETIC, sensitive_features=GENDER)
+    given, models = {"sensitive_features": GENDER}, {"a": SYNTHETIC, "b": REAL}
+    other = rng.integers(0, 2, 215)
+    alone, labelled = (auditor.audit(y, SYNTHETIC, **given) for y in (None, other))
     for number in ("value", "low", "high", "p_value", "published"):
         wanted = getattr(labelled, number)
         assert getattr(alone, number) == pytest.approx(wanted, abs=1e-12), number
-
-
-@pytest.mark.parametrize(
-    ("measured", "how"), [(directional_amplification, {"base": "train"}), (mals_amplification, {})]
-)
-def test_functions_take_no_labels(measured, how):
-    given = {"sensitive_features": GENDER, "y_train": REAL, "sensitive_train": GENDER}
-    assert measured(None, SYNTHETIC, **given, **how) == measured(REAL, SYNTHETIC, **given, **how)
+    alone, labelled = (auditor.compare(y, models, **given) for y in (None, SYNTHETIC))
+    for table in ("table", "pairs", "churn"):
+        pd.testing.assert_frame_equal(getattr(alone, table), getattr(labelled, table))
+    how = {"base": "train"} if auditor.metric == "directional" else {}
+    measured = directional_amplification if how else mals_amplification
+    given |= {"y_train": REAL, "sensitive_train": GENDER}
+    assert measured(None, SYNTHETIC, **given, **how) == measured(other, SYNTHETIC, **given, **how)
 
 
 def test_rates_of_ones_own_need_no_labels_and_no_training():
@@ -119,27 +119,6 @@ def test_several_tasks_without_labels():
     np.testing.assert_allclose(read.rate("task_pred", given="group"), [[0.5, 1], [0, 0.5]])
 
 
-@pytest.mark.parametrize(
-    ("made", "said"),
-    [
-        (lambda: predictions([0.1, 0.2, 0.3, 0.4], list("ffmm")), "of an unknown class"),
-        (lambda: Contingency.from_labels(None, sensitive_features=["f"]), "y_true is None"),
-        (lambda: predictions().both("task"), "have no labels"),
-        (lambda: predictions().count("task"), "have no labels"),
-        (lambda: predictions() + COUNTED, "Only one of two"),
-        (
-            lambda: predictions(
-                like=Contingency.from_labels(np.eye(2, 3), sensitive_features=["F", "M"])
-            ),
-            "3 indicator columns",
-        ),
-    ],
-)
-def test_what_cannot_be_read_says_so(made, said):
-    with pytest.raises(ValueError, match=said):
-        made()
-
-
 # --------------------------------------------------------------------------- what needs labels
 
 
@@ -157,34 +136,97 @@ def auditors_that_need_labels():
 def test_metrics_that_need_labels_say_so(kind):
     auditor = kind()
     labels = {"texts": list(map(str, REAL)), "numbers": np.array(REAL) * 1.5}
-    y = labels.get(auditor.reads, REAL)
+    y, given = labels.get(auditor.reads, REAL), {"sensitive_features": GENDER}
+    if kind is LabelAuditor:
+        given = {}
     if auditor.reads != "texts":  # these learn nothing from training
-        given = {} if kind is LabelAuditor else {"sensitive_features": GENDER}
         auditor.fit(y, **given)
-    given = {} if kind is LabelAuditor else {"sensitive_features": GENDER}
     with pytest.raises(ValueError, match=r"pass (y_true|the labels)|y_true is None"):
         auditor.score(None, y, **given)
 
 
-@pytest.mark.parametrize(
-    "auditor", [DirectionalAuditor("T->A", base="train"), MALSAuditor(reference="test")]
-)
-def test_settings_that_need_labels_say_so(auditor):
-    auditor.fit(REAL, sensitive_features=GENDER)
-    with pytest.raises(ValueError, match="no labels of the audited rows"):
-        auditor.score(None, SYNTHETIC, sensitive_features=GENDER)
+MODELS = {"a": SYNTHETIC, "b": REAL}
+PLACED = pd.DataFrame({"sex": GENDER, "placed": REAL})
+TWO_MODELS = Contingency.from_labels(REAL, y_preds=MODELS, sensitive_features=GENDER)
+SOFT = predictions(np.where(SYNTHETIC, 0.9, 0.2), like=COUNTED)
+NAMED = {"prediction": "placed", "sensitive": "sex"}
+LABELLED = Contingency.from_labels([0, 1] * 50, sensitive_features=["f", "m", "m", "f"] * 25)
 
 
-@pytest.mark.parametrize("auditor", LABEL_FREE, ids=ids)
-def test_labels_make_no_difference_between_models(auditor):
-    auditor.fit(REAL, sensitive_features=GENDER)
-    models = {"a": SYNTHETIC, "b": REAL}
-    alone, labelled = (
-        auditor.compare(y, models, sensitive_features=GENDER) for y in (None, SYNTHETIC)
-    )
-    pd.testing.assert_frame_equal(alone.table, labelled.table)
-    pd.testing.assert_frame_equal(alone.pairs, labelled.pairs)
-    pd.testing.assert_frame_equal(alone.churn, labelled.churn)
+def fitted(auditor, **how):
+    return auditor.fit(REAL, sensitive_features=GENDER, **how)
+
+
+def scored(auditor):
+    return fitted(auditor).score(None, SYNTHETIC, sensitive_features=GENDER)
+
+
+def of_generators(**changed):
+    given = NAMED | {"y_train": PLACED} | changed
+    return skbiasamp.compare(None, {"a": PLACED, "b": PLACED}, **given)
+
+
+def over(**how):
+    return skbiasamp.audit_over(periods(4, 9, np.random.default_rng(0)), **how)
+
+
+OF_THREE = Contingency.from_labels(np.eye(2, 3), sensitive_features=["F", "M"])
+REFUSED = [
+    (lambda: predictions([0.1, 0.2, 0.3, 0.4], list("ffmm")), "of an unknown class"),
+    (lambda: Contingency.from_labels(None, sensitive_features=["f"]), "y_true is None"),
+    (lambda: predictions().both("task"), "have no labels"),
+    (lambda: predictions().count("task"), "have no labels"),
+    (lambda: predictions() + COUNTED, "Only one of two"),
+    (lambda: predictions(like=OF_THREE), "3 indicator columns"),
+    (lambda: scored(DirectionalAuditor("T->A", base="train")), "no labels of the audited rows"),
+    (lambda: scored(MALSAuditor(reference="test")), "no labels of the audited rows"),
+    (
+        lambda: fitted(DirectionalAuditor()).compare(None, MODELS, sensitive_features=GENDER),
+        "no labels of the audited rows",
+    ),
+    (lambda: DirectionalAuditor(base="train").fit(PLACED, **NAMED), r"no labels.*y_train"),
+    (
+        lambda: DirectionalAuditor(reference="test").audit(TWO_MODELS),
+        r"'a' and 'b'\. Choose one, contingency\.model\('a'\)",
+    ),
+    (lambda: fitted(MALSAuditor(), reference_is_sample="no"), "reference_is_sample"),
+    (lambda: of_generators(y_train=None), "pass y_train"),
+    (lambda: of_generators(auditor=MALSAuditor()), "such as auditor=DirectionalAuditor"),
+    (
+        lambda: of_generators(sensitive_features=GENDER),
+        "sensitive_features must be a dict of all models",
+    ),
+    (lambda: of_generators(reference="c"), "reference"),
+    (lambda: report(y_train=None, sensitive_train=None), "selection_rates"),
+    (lambda: report(auditor=DirectionalAuditor()), "no labels of the audited rows"),
+    (
+        lambda: skbiasamp.compare(None, MODELS, sensitive_features=GENDER),
+        "selection_rates",
+    ),
+    (lambda: skbiasamp.audit_frame(PLACED, **NAMED), "name their column: target="),
+    (
+        lambda: skbiasamp.audit_over(
+            PLACED, **NAMED, time="placed", every=None, auditor=LabelAuditor()
+        ),
+        r"compares predictions with labels: pass target\.",
+    ),
+    (
+        lambda: over(auditor=DirectionalAuditor()),
+        "DirectionalAuditor with base='test' compares",
+    ),
+    (lambda: over(auditor=MatchedPairsAuditor()), "auditor cannot be MatchedPairsAuditor"),
+    (
+        lambda: over(reference=LABELLED),
+        "reference has labels, and the periods have predictions only",
+    ),
+    (lambda: skbiasamp.audit_over({"2026-01": SOFT, "2026-02": SOFT}), "probabilities"),
+]
+
+
+@pytest.mark.parametrize(("call", "said"), REFUSED, ids=[said for _, said in REFUSED])
+def test_what_needs_labels_or_a_reference_says_so(call, said):
+    with pytest.raises(ValueError, match=said):
+        call()
 
 
 @pytest.mark.parametrize("auditor", LABEL_FREE, ids=ids)
@@ -215,18 +257,6 @@ def test_models_without_labels_have_the_classes_of_all():
         None, y_preds={"a": list("xyxy"), "b": list("yyyx")}, sensitive_features=list("ffmm")
     ).with_positive("x")
     assert turned.model("b").rate("task_pred", given="group").tolist() == [[0], [0.5]]
-
-
-def test_models_that_need_labels_say_so():
-    auditor = DirectionalAuditor().fit(REAL, sensitive_features=GENDER)
-    with pytest.raises(ValueError, match="no labels of the audited rows"):
-        auditor.compare(None, {"a": SYNTHETIC, "b": REAL}, sensitive_features=GENDER)
-
-
-def test_training_rows_need_labels():
-    frame = pd.DataFrame({"g": GENDER, "placed": REAL})
-    with pytest.raises(ValueError, match=r"no labels.*y_train"):
-        DirectionalAuditor(base="train").fit(frame, prediction="placed", sensitive="g")
 
 
 # --------------------------------------------------------------------------- intervals
@@ -282,23 +312,6 @@ def test_intervals_cover_the_gap(known):
     assert abs(held / n_runs - 0.95) <= 2.5 * (0.05 * 0.95 / n_runs) ** 0.5
 
 
-@pytest.mark.parametrize("auditor", LABEL_FREE, ids=ids)
-def test_known_rates_have_no_error(auditor):
-    """Of equally large tables the error of both is about √2 times one; MALS has that of one."""
-    widths = []
-    for sampled in (True, False):
-        auditor.fit(REAL, sensitive_features=GENDER, reference_is_sample=sampled)
-        result = auditor.audit(None, SYNTHETIC, sensitive_features=GENDER)
-        widths.append(result.high - result.low)
-    wanted = 1 if auditor.metric == "MALS" else 2**0.5
-    assert widths[0] / widths[1] == pytest.approx(wanted, rel=0.02)
-
-
-def test_the_option_is_checked():
-    with pytest.raises(ValueError, match="reference_is_sample"):
-        MALSAuditor().fit(REAL, sensitive_features=GENDER, reference_is_sample="no")
-
-
 # --------------------------------------------------------------------------- reports
 
 
@@ -307,30 +320,13 @@ def report(**more):
     return skbiasamp.audit(None, SYNTHETIC, sensitive_features=GENDER, **given)
 
 
-def test_a_report_without_labels(tmp_path):
-    pytest.importorskip("jinja2")
+def test_a_report_without_labels():
     found = report()
     assert list(found) == ["directional A->T", "MALS"]
     assert found.primary == "directional A->T"
     assert not {"base_rate", "accuracy", "true_positive_rate"} & set(found.rates)
     assert found.rates["predicted_rate"].tolist() == pytest.approx([48 / 76, 98 / 139])
     assert "labels" in found.context["not_measured"]
-    page = found.to_html(tmp_path / "page.html")
-    text = (tmp_path / "page.html").read_text() if page is None else str(page)
-    assert "Labelled so" not in text
-    # The page speaks of two tables, and not of labels that are predicted.
-    for says in (
-        "The audited rows have no labels.",
-        "in the reference rows, ",
-        "The reference is taken for what should be.",
-    ):
-        assert says in text, says
-    for says in (
-        "Who bears the errors?",
-        "predictions</span>",
-        "labelled rows",
-    ):
-        assert says not in text, says
     assert [finding.topic for finding in found.findings][-1] == "reference as truth"
     amplified = skbiasamp.audit(
         None,
@@ -362,8 +358,6 @@ def test_a_comparison_without_labels():
     trained = Contingency.from_labels(REAL, sensitive_features=GENDER)
     by_name = skbiasamp.compare(frame, **columns, y_train=trained, random_state=0)
     assert by_name.summary.equals(found.summary)
-    with pytest.raises(ValueError, match="selection_rates"):
-        skbiasamp.compare(None, models, **given)
 
 
 def generated(n, rates, rng):
@@ -439,22 +433,6 @@ def test_prompts_of_generators_are_clusters():
     assert of_copies == pytest.approx(width, rel=0.06)
 
 
-@pytest.mark.parametrize(
-    ("changed", "says"),
-    [
-        ({"y_train": None}, "pass y_train"),
-        ({"auditor": MALSAuditor()}, "such as auditor=DirectionalAuditor"),
-        ({"sensitive_features": GENDER}, "sensitive_features must be a dict of all models"),
-        ({"reference": "c"}, "reference"),
-    ],
-)
-def test_generators_that_cannot_be_compared(changed, says):
-    real = pd.DataFrame({"sex": ["f", "m"] * 50, "engineer": [0, 1, 1, 0] * 25})
-    given = {"prediction": "engineer", "sensitive": "sex", "y_train": real}
-    with pytest.raises(ValueError, match=says):
-        skbiasamp.compare(None, {"a": real, "b": real}, **given | changed)
-
-
 def test_frames_without_a_target_are_compared_with_the_same_column():
     real, synthetic = (
         pd.DataFrame({"gender": GENDER, "placed": placed}) for placed in (REAL, SYNTHETIC)
@@ -474,13 +452,6 @@ def test_a_fitted_auditor_brings_its_reference():
     found = report(auditor=known, y_train=None, sensitive_train=None)["directional A->T"]
     alone = known.audit(None, SYNTHETIC, sensitive_features=GENDER)
     assert (found.low, found.high) == (alone.low, alone.high)
-
-
-def test_a_report_needs_something_to_compare_with():
-    with pytest.raises(ValueError, match="selection_rates"):
-        report(y_train=None, sensitive_train=None)
-    with pytest.raises(ValueError, match="no labels of the audited rows"):
-        report(auditor=DirectionalAuditor())
 
 
 def test_several_sensitive_columns_have_selection_rates():
@@ -571,23 +542,6 @@ def test_frames_are_watched_without_a_target():
         skbiasamp.audit_over(frame, **named, auditor=DirectionalAuditor(), n_draws=99)
 
 
-@pytest.mark.parametrize(
-    ("changed", "says"),
-    [
-        ({"auditor": DirectionalAuditor()}, "DirectionalAuditor with base='test' compares"),
-        ({"auditor": MatchedPairsAuditor()}, "auditor cannot be MatchedPairsAuditor"),
-        ({"reference": "labels"}, "reference has labels, and the periods have predictions only"),
-    ],
-)
-def test_what_cannot_be_watched_without_labels_says_so(changed, says):
-    made = periods(4, 9, np.random.default_rng(0))
-    if "reference" in changed:
-        labels = Contingency.from_labels([0, 1] * 50, sensitive_features=["f", "m", "m", "f"] * 25)
-        changed = {"reference": labels}
-    with pytest.raises(ValueError, match=says):
-        skbiasamp.audit_over(made, **changed)
-
-
 def test_rates_of_ones_own_are_watched():
     """The value of a period is the mean distance from these rates, by hand."""
     made = periods(6, 3, np.random.default_rng(0))
@@ -599,48 +553,24 @@ def test_rates_of_ones_own_are_watched():
     assert timeline.verdict == "alarm"
 
 
-def test_probabilities_cannot_take_the_place_of_labels():
-    trained = Contingency.from_labels(REAL, sensitive_features=GENDER)
-    soft = predictions(np.where(SYNTHETIC, 0.9, 0.2), like=trained)
-    with pytest.raises(ValueError, match="probabilities"):
-        skbiasamp.audit_over({"2026-01": soft, "2026-02": soft})
-
-
-@pytest.mark.skipif("SKBIASAMP_DATA" not in os.environ, reason="needs SKBIASAMP_DATA")
-def test_synthetic_placements_are_compared_with_the_real_ones():
-    folder = Path(os.environ["SKBIASAMP_DATA"])
-    real, made = (pd.read_csv(folder / f"placements_{kind}.csv") for kind in ("real", "synthetic"))
-    rows = {"y_train": real["placed"], "sensitive_train": real["gender"], "random_state": 0}
-    report = skbiasamp.audit(None, made["placed"], sensitive_features=made["gender"], **rows)
-    gaps = [frame.groupby("gender")["placed"].mean().diff()["M"] for frame in (real, made)]
-    result = report["directional A->T"]
-    assert result.published == pytest.approx((gaps[1] - gaps[0]) / 2, abs=1e-12)
-    assert result.verdict == "no clear effect"
-
-
-def test_pairs_of_runs_count_the_noise_of_training_rows():
-    widths = []
-    for is_sample in (True, False):
-        auditor = DirectionalAuditor(base="train")
-        auditor.fit(REAL, sensitive_features=GENDER, reference_is_sample=is_sample)
-        runs = [SYNTHETIC, REAL, SYNTHETIC]
-        table = auditor.audit_runs(None, runs, sensitive_features=GENDER).table
-        widths.append(table["high"] - table["low"])
-    assert (widths[0] > 1.1 * widths[1]).all()
-
-
-def test_one_of_several_models_is_chosen_or_they_are_compared():
-    several = Contingency.from_labels(
-        REAL, y_preds={"a": SYNTHETIC, "b": REAL}, sensitive_features=GENDER
-    )
-    with pytest.raises(ValueError, match=r"'a' and 'b'\. Choose one, contingency\.model\('a'\)"):
-        DirectionalAuditor(reference="test").audit(several)
+def test_a_reference_that_is_no_sample_has_no_error():
+    """Of equally large tables the error of both is about √2 times one; MALS has that of one."""
+    runs = [SYNTHETIC, REAL, SYNTHETIC]
+    for auditor, ratio in zip(LABEL_FREE, (2**0.5, 1), strict=True):
+        widths = []
+        for sampled in (True, False):
+            auditor.fit(REAL, sensitive_features=GENDER, reference_is_sample=sampled)
+            result = auditor.audit(None, SYNTHETIC, sensitive_features=GENDER)
+            table = auditor.audit_runs(None, runs, sensitive_features=GENDER).table
+            widths.append((result.high - result.low, table["high"] - table["low"]))
+        assert widths[0][0] / widths[1][0] == pytest.approx(ratio, rel=0.02)
+        assert auditor.metric == "MALS" or (widths[0][1] > 1.1 * widths[1][1]).all()
 
 
 def test_generations_are_watched_against_generation_0():
     """A generator that learns from its own rows, and one that does not change."""
     alarms = {"learns": 0, "stays": 0}
-    for seed in range(20):
+    for seed in range(10):
         for kind, step in (("learns", 0.04), ("stays", 0.0)):
             rng, generations = np.random.default_rng(seed), {}
             for number in range(6):
@@ -651,15 +581,5 @@ def test_generations_are_watched_against_generation_0():
             alarms[kind] += watch.verdict == "alarm"
             # The labels of generation 0 leave its signs open by less than 1e-6.
             assert watch.periods["value"].iloc[0] == pytest.approx(0, abs=1e-6)
-    assert alarms["learns"] >= 18
-    assert alarms["stays"] <= 3  # 5 % of 20, and two standard errors
-
-
-def test_labels_that_are_not_there_are_asked_for_as_a_column_of_a_frame():
-    frame = pd.DataFrame({"p": [0, 1] * 40, "sex": ["f", "f", "m", "m"] * 20})
-    frame["day"] = ["2026-01-01", "2026-02-01"] * 40
-    columns = {"prediction": "p", "sensitive": "sex"}
-    with pytest.raises(ValueError, match="name their column: target="):
-        skbiasamp.audit_frame(frame, **columns)
-    with pytest.raises(ValueError, match=r"compares predictions with labels: pass target\."):
-        skbiasamp.audit_over(frame, **columns, time="day", auditor=LabelAuditor())
+    assert alarms["learns"] >= 9
+    assert alarms["stays"] <= 2  # 5 % of 10, and two standard errors
