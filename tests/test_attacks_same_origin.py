@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import PredefinedSplit
 from sklearn.tree import DecisionTreeClassifier
@@ -65,42 +65,32 @@ def in_columns(rows):
 
 
 @every_auditor
-@pytest.mark.parametrize("attacker", ["exact", LogisticRegression(), DecisionTreeClassifier()])
 @pytest.mark.parametrize("predicted", [False, True], ids=["labels", "labels and predictions"])
-def test_a_perfect_model_amplifies_nothing_after_fit(auditor, attacker, predicted):
+def test_a_perfect_model_amplifies_nothing_after_fit(auditor, predicted):
     train = perfect(TRAIN) if predicted else TRAIN
-    for cv in (5, None) if attacker == "exact" else (5,):
-        options = {"attacker": attacker, "cv": cv, "interval": None, "n_draws": 2}
-        fitted = LeakageAuditor(**options, random_state=0)
-        if auditor.direction is not None:
-            fitted = DPAAuditor(auditor.direction, **options, random_state=0)
-        fitted.fit(Contingency.from_labels(**train))
-        result = fitted.audit(**perfect(TEST))
+    for attacker, cv in (("exact", 5), ("exact", None), (DecisionTreeClassifier(), 5)):
+        fitted = clone(auditor).set_params(attacker=attacker, cv=cv, interval=None, n_draws=2)
+        result = fitted.fit(Contingency.from_labels(**train)).audit(**perfect(TEST))
         assert result.value == 0
         rate = 0.5 if predicted else 0.75  # training labels say nothing of the group
         if attacker == "exact" and (auditor.direction is None or predicted):
             assert result.table["quality_model"].item() == pytest.approx(rate, abs=1e-12)
 
 
-def test_training_labels_change_no_value_of_the_functions():
+def test_training_rows_teach_a_function_if_they_have_predictions():
     right = TEST | {"y_pred": TEST["y_true"]}
-    for labels in (right, right | {"y_pred": 1 - TEST["y_true"]}):
-        options = {"n_draws": 2, "random_state": 0}
-        for metric in (leakage_amplification, dpa_amplification):
+    predicted = TEST | {"y_pred": (TEST["sensitive_features"] == "m").astype(int)}
+    train = Contingency.from_labels(**perfect(TRAIN))
+    closed = {"cv": None, "equalize": None}
+    for metric in (leakage_amplification, dpa_amplification):
+        for labels in (right, right | {"y_pred": 1 - TEST["y_true"]}):
+            options = {"n_draws": 2, "random_state": 0}
             alone = metric(**labels, **options)
             assert metric(**labels, **ALONE, **options) == alone
-    assert leakage_amplification(**right, **ALONE, random_state=0) == 0
-    assert dpa_amplification(**right, **ALONE, random_state=0) == 0
-
-
-def test_functions_learn_from_a_contingency_with_predictions():
-    train = Contingency.from_labels(**perfect(TRAIN))
-    options = {"cv": None, "equalize": None}
-    predicted = TEST | {"y_pred": (TEST["sensitive_features"] == "m").astype(int)}
-    for metric in (leakage_amplification, dpa_amplification):
-        assert metric(**predicted, **options) > 0.1
+        assert metric(**right, **ALONE, random_state=0) == 0
+        assert metric(**predicted, **closed) > 0.1
         # What was learnt from the training rows is that groups and labels are independent.
-        assert metric(**predicted, y_train=train, **options) == 0
+        assert metric(**predicted, y_train=train, **closed) == 0
 
 
 def test_a_perfect_model_amplifies_nothing_in_a_report():

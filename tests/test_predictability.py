@@ -228,66 +228,32 @@ def compas_labels(counts):
     }
 
 
-@pytest.mark.parametrize(("direction", "published"), [("T->A", 0.0620), ("A->T", 0.0898)])
-def test_balanced_compas_has_the_dpa_of_its_printed_counts(direction, published):
+@pytest.mark.parametrize(
+    ("direction", "published", "trained"), [("T->A", 0.0620, 0.061), ("A->T", 0.0898, 0.100)]
+)
+def test_balanced_compas_has_the_dpa_of_its_printed_counts(direction, published, trained):
     """TOK24, Table 2b in closed form; the trained attackers of Table 3 found 0.061 ± 0.008 and
     0.100 ± 0.004."""
     world = compas_labels(COMPAS_BALANCED)
     value = closed(world, direction, attacker="auto")
     assert value == pytest.approx(published, abs=5e-5)
     assert value == pytest.approx(float(by_hand(world, direction)), abs=1e-14)
-    result = DPAAuditor(direction, quality="accuracy", cv=None, interval=None).audit(
-        Contingency.from_labels(**compas_labels(COMPAS_BALANCED))
-    )
+    auditor = DPAAuditor(direction, quality="accuracy", cv=None, interval=None)
+    result = auditor.audit(Contingency.from_labels(**world))
     assert float(result) == pytest.approx(value, abs=1e-14)
     # Exactly balanced labels tell nothing, however they are perturbed.
     assert result.table["quality_data"].item() == pytest.approx(0.5, abs=1e-14)
+    crossed = DPAAuditor(direction, quality="accuracy", n_resamples=199, random_state=0)
+    result = crossed.audit(**world)
+    assert 0 < result.low < trained < result.high
 
 
-@both_directions
-def test_cross_fitted_attackers_find_the_published_amplification(direction):
-    trained = {"T->A": 0.061, "A->T": 0.100}[direction]
-    result = DPAAuditor(direction, quality="accuracy", n_resamples=199, random_state=0).audit(
-        **compas_labels(COMPAS_BALANCED)
-    )
-    assert result.low < trained < result.high
-    assert result.low > 0
-
-
-@pytest.mark.parametrize("metric", ["leakage", "T->A", "A->T"])
+@every_metric
 def test_unbalanced_compas_by_hand(metric):
     """TOK24, Table 2a; only margins are printed, so this is arithmetic and no publication."""
     world = compas_labels(COMPAS_UNBALANCED)
     expected = by_hand(world, metric)
     assert closed(world, metric, equalize="accuracy") == pytest.approx(float(expected), abs=1e-14)
-
-
-def test_the_heat_map_of_tok24_section_7_1():
-    """Data and model have attributes of their own there, so that each is an attack for itself:
-    without equalisation, DPA is (|α_m| − |α_d|) / (1 + |α_m| + |α_d|)."""
-    told, alpha = [], np.arange(-50, 51, 10)  # of 0.005
-    for a in alpha:
-        cells = pd.DataFrame(
-            {"group": [0, 0, 1, 1], "task": [0, 1, 0, 1], "n": [50 + a, 50, 50, 50 - a]}
-        )
-        cells = cells[cells["n"] > 0]
-        told.append(
-            dataset_leakage(
-                cells["group"],  # the attribute is seen and the task told
-                sensitive_features=cells["task"],
-                sample_weight=cells["n"] / 200,  # probabilities
-                attacker="exact",
-                balanced=False,
-                cv=None,
-            )
-        )
-    assert_allclose(told, 0.5 + np.abs(alpha) / 200, rtol=0, atol=1e-12)
-    told = np.array(told)
-    heat = (told[:, None] - told) / (told[:, None] + told)
-    equal = np.abs(alpha[:, None]) == np.abs(alpha)
-    assert np.abs(heat).max() == pytest.approx(0.2, abs=1e-12)
-    assert_allclose(heat[equal], 0, atol=1e-12)
-    assert np.abs(heat[~equal]).min() > 0.02
 
 
 @pytest.fixture(scope="module")
@@ -326,10 +292,6 @@ def test_imsitu_verbs_tell_gender_as_published(imsitu, alpha, measured, publishe
 
 
 # --------------------------------------------------------------------------- equalisation
-
-
-def flipped(labels, rate, rng):
-    return np.where(rng.random(labels.shape) < rate, 1 - labels, labels)
 
 
 @every_metric
@@ -384,52 +346,42 @@ def test_f1_is_equalised_where_root_finding_says(kind, metric, data):
     assert closed(world, metric, equalize="f1") == pytest.approx(float(value), abs=1e-9)
 
 
-@pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("unit", [1.0, 0.37])
+def assert_one_law(fast, slow):
+    """Assert that counts have the means and covariances of rows that move one by one."""
+    assert_allclose(fast.sum(axis=1), slow.sum(axis=1), rtol=1e-12)
+    assert_allclose(fast, np.rint(fast), atol=1e-9)
+    error = np.sqrt((slow.var(axis=0) + fast.var(axis=0)) / len(fast))
+    assert (np.abs(fast.mean(axis=0) - slow.mean(axis=0)) <= 4.5 * error + 1e-9).all()
+    assert_allclose(np.cov(fast.T), np.cov(slow.T), atol=0.1 * slow.var(axis=0).max())
+
+
+@pytest.mark.parametrize(("n_classes", "unit"), [(2, 1.0), (4, 0.37)])
 def test_counts_are_perturbed_as_their_rows_would_be(n_classes, unit):
-    """Means and covariances of counts, against rows that move one by one."""
     rng = np.random.default_rng(5)
-    rows = np.repeat([[12, 5, 30, 0], [3, 40, 1, 9]], 1, axis=0)[:, :n_classes]
-    fast = perturb(
-        np.broadcast_to(rows * unit, (4000, 1, 1, *rows.shape)),
-        np.full((4000, 1, 1), 0.3),
-        rng,
-        axis=-1,
-        rows_per_weight=1 / unit,
-    )[:, 0, 0].reshape(4000, -1)
+    rows = np.array([[12, 5, 30, 0], [3, 40, 1, 9]])[:, :n_classes]
+    given_rows = np.broadcast_to(rows * unit, (4000, 1, 1, *rows.shape))
+    rate = np.full((4000, 1, 1), 0.3)
+    fast = perturb(given_rows, rate, rng, axis=-1, rows_per_weight=1 / unit)
     owner = np.repeat(np.arange(rows.size), rows.ravel())
     slow = []
     for _ in range(4000):
         steps = np.where(rng.random(len(owner)) < 0.3, rng.integers(1, n_classes, len(owner)), 0)
         aim = owner - owner % n_classes + (owner + steps) % n_classes
         slow.append(np.bincount(aim, minlength=rows.size))
-    slow = np.array(slow)
-    assert_allclose(fast.sum(axis=1), rows.sum() * unit, rtol=1e-12)
-    fast = fast / unit
-    assert_allclose(fast, np.rint(fast), atol=1e-9)
-    error = np.sqrt((slow.var(axis=0) + fast.var(axis=0)) / 4000)
-    assert (np.abs(fast.mean(axis=0) - slow.mean(axis=0)) <= 4.5 * error + 1e-9).all()
-    assert_allclose(np.cov(fast.T), np.cov(slow.T), atol=0.1 * slow.var(axis=0).max())
+    assert_one_law(fast[:, 0, 0].reshape(4000, -1) / unit, np.array(slow))
 
 
 def test_labels_flip_bit_by_bit_as_their_rows_would():
     rng = np.random.default_rng(6)
-    patterns = np.arange(8)[:, None] >> np.arange(3) & 1
     rows = np.array([9, 0, 4, 1, 0, 20, 2, 0])
-    fast = perturb(
-        np.broadcast_to(rows[:, None].astype(float), (4000, 1, 1, 8, 1)),
-        np.full((4000, 1, 1), 0.2),
-        rng,
-        axis=-2,
-        n_bits=3,
-    )[:, 0, 0, :, 0]
-    bits = np.repeat(patterns, rows, axis=0)
-    slow = np.array(
-        [np.bincount(flipped(bits, 0.2, rng) @ [1, 2, 4], minlength=8) for _ in range(4000)]
-    )
-    error = np.sqrt((slow.var(axis=0) + fast.var(axis=0)) / 4000)
-    assert (np.abs(fast.mean(axis=0) - slow.mean(axis=0)) <= 4.5 * error).all()
-    assert_allclose(np.cov(fast.T), np.cov(slow.T), atol=0.1 * slow.var(axis=0).max())
+    given_rows = np.broadcast_to(rows[:, None].astype(float), (4000, 1, 1, 8, 1))
+    fast = perturb(given_rows, np.full((4000, 1, 1), 0.2), rng, axis=-2, n_bits=3)[:, 0, 0, :, 0]
+    bits = np.repeat(np.arange(8)[:, None] >> np.arange(3) & 1, rows, axis=0)
+    slow = [
+        np.bincount(np.where(rng.random(bits.shape) < 0.2, 1 - bits, bits) @ [1, 2, 4], minlength=8)
+        for _ in range(4000)
+    ]
+    assert_one_law(fast, np.array(slow))
 
 
 # --------------------------------------------------------------------------- cells against rows
@@ -589,18 +541,11 @@ def test_balancing_with_weights_is_undersampling_on_average():
     group = np.repeat([0, 1], [900, 300])
     task = np.where(group == 0, rng.random(1200) < 0.3, rng.random(1200) < 0.7).astype(int)
     weighted = dataset_leakage(task, sensitive_features=group, n_draws=50, random_state=0)
-    under = []
+    under, how = [], {"balanced": False, "n_draws": 2}
     for seed in range(40):
         kept = np.r_[rng.choice(900, 300, replace=False), 900:1200]
-        under.append(
-            dataset_leakage(
-                task[kept],
-                sensitive_features=group[kept],
-                balanced=False,
-                n_draws=2,
-                random_state=seed,
-            )
-        )
+        rows = {"sensitive_features": group[kept], "random_state": seed}
+        under.append(dataset_leakage(task[kept], **rows, **how))
     assert abs(weighted - np.mean(under)) < 4 * stats.sem(under)
     recall = [(task[group == 0] == 0).mean(), (task[group == 1] == 1).mean()]
     assert weighted == pytest.approx(np.mean(recall), abs=1e-12)
@@ -618,48 +563,38 @@ def test_draws_know_nothing_of_each_other():
 
 def test_the_seed_that_made_the_labels_does_not_make_the_folds():
     """Folds of the same draws as the groups would be folds of one group each."""
+    label, options = np.zeros((400, 2), dtype=int), {"balanced": False, "n_draws": 1}
     for seed in range(3):
         group = np.random.default_rng(seed).integers(2, size=400)
-        told = dataset_leakage(
-            np.zeros((400, 2), dtype=int),
-            sensitive_features=group,
-            balanced=False,
-            n_draws=1,
-            random_state=seed,
-        )
-        assert told > 0.45
+        assert dataset_leakage(label, sensitive_features=group, random_state=seed, **options) > 0.45
 
 
 # --------------------------------------------------------------------------- qualities
 
 
-def macro_f1(y_true, y_pred, sample_weight):
-    return f1_score(y_true, y_pred, sample_weight=sample_weight, average="macro")
+def test_a_callable_quality_is_as_good_as_a_named_one():
+    world, options = simulated(200), {"cv": 3, "n_draws": 3, "random_state": 0}
 
+    def macro_f1(y_true, y_pred, sample_weight):
+        return f1_score(y_true, y_pred, sample_weight=sample_weight, average="macro")
 
-SCORES = {"accuracy": accuracy_score, "balanced_accuracy": balanced_accuracy_score, "f1": macro_f1}
-
-
-# Leakage balances groups; DPA balances what attackers learn for "balanced_accuracy" by name only.
-@pytest.mark.parametrize(
-    ("metric", "name"),
-    [("leakage", name) for name in SCORES] + [("A->T", "accuracy"), ("A->T", "f1")],
-)
-def test_a_callable_quality_is_as_good_as_a_named_one(metric, name):
-    world, score = simulated(200), SCORES[name]
-    options = {"cv": 3, "n_draws": 3, "random_state": 0}
-    value = closed(world, metric, quality=name, **options)
-    assert closed(world, metric, quality=score, **options) == pytest.approx(value, abs=1e-12)
-
-
-def test_a_callable_without_weights_sees_repeated_rows():
-    world = simulated(200)
+    # DPA balances what attackers learn for "balanced_accuracy" by name only.
+    for metric, score, name in (
+        ("leakage", accuracy_score, "accuracy"),
+        ("leakage", balanced_accuracy_score, "balanced_accuracy"),
+        ("leakage", macro_f1, "f1"),
+        ("A->T", accuracy_score, "accuracy"),
+        ("A->T", macro_f1, "f1"),
+    ):
+        value = closed(world, metric, quality=name, **options)
+        assert closed(world, metric, quality=score, **options) == pytest.approx(value, abs=1e-12)
     seen = []
 
     def share_told(y_true, y_pred):
         seen.append(len(y_true))
         return float(np.mean(y_true == y_pred))
 
+    # Without weights it sees repeated rows.
     value = closed(world, "A->T", quality=share_told)
     assert value == pytest.approx(closed(world, "A->T"), abs=2e-3)
     assert min(seen) >= 998
@@ -667,10 +602,7 @@ def test_a_callable_without_weights_sees_repeated_rows():
 
 def test_folding_hides_attackers_below_chance():
     """fold=True is |accuracy − ½| + ½ of each attacker."""
-    told = {"sensitive_features": ["a", "b"] * 30, "n_draws": 200, "random_state": 0}
-    unfolded = dataset_leakage([0] * 60, **told)
-    assert unfolded == pytest.approx(0.5, abs=1e-12)
-    balanced_labels = [0, 0, 1, 1] * 15
-    below = dataset_leakage(balanced_labels, **told)
-    folded = dataset_leakage(balanced_labels, **told, fold=True)
-    assert below < 0.5 < folded
+    rows = {"sensitive_features": ["a", "b"] * 30, "n_draws": 200, "random_state": 0}
+    assert dataset_leakage([0] * 60, **rows) == pytest.approx(0.5, abs=1e-12)
+    below = dataset_leakage([0, 0, 1, 1] * 15, **rows)
+    assert below < 0.5 < dataset_leakage([0, 0, 1, 1] * 15, **rows, fold=True)
