@@ -173,9 +173,6 @@ def test_the_gate_checks_the_worst_pair(tmp_path, capsys):
     assert main([*call, f"{worst['high'] + 0.01:.4f}"]) == 0
 
 
-# --------------------------------------------------------------------------- rows needed
-
-
 @pytest.mark.parametrize(
     ("effect", "changed", "shares"), [(0.05, 0.2, (0.5, 0.5)), (0.03, 0.1, (0.8, 0.2))]
 )

@@ -128,9 +128,6 @@ def test_wrong_validation_rows_are_refused(attacker, validation, message):
         leakage(rows(0, 0.0), rows(1, 0.2), validation, attacker)
 
 
-# --------------------------------------------------------------------------- of a model
-
-
 def scored_rows(n, seed, shift=1.5):
     """Return labels, logits and groups; the first logit reveals the group."""
     rng = np.random.default_rng(seed)

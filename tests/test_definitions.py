@@ -33,9 +33,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMet
 DIRECTIONS = ("A->T", "T->A")
 
 
-# --------------------------------------------------------------------------- small worlds
-
-
 class Row(NamedTuple):
     """One person: the sets of groups and tasks that hold, in truth and as predicted."""
 
@@ -145,9 +142,6 @@ def worlds(draw, kinds=KINDS, max_rows=14):
     )
 
 
-# --------------------------------------------------------------------------- frequencies
-
-
 def count(rows, *conditions):
     return sum(all(holds(row) for holds in conditions) for row in rows)
 
@@ -186,9 +180,6 @@ def same(value, expected, tolerance=1e-12):
     if math.isnan(expected):
         return math.isnan(value)
     return abs(value - expected) <= tolerance
-
-
-# --------------------------------------------------------------------------- BiasAmp→
 
 
 def change(world, a, t, direction, base):
@@ -255,9 +246,6 @@ def test_without_training_labels_the_audited_ones_give_the_sign(world, direction
     assert same(value, expected)
 
 
-# --------------------------------------------------------------------------- MALS
-
-
 def leans(world, a, t):
     share = p(world.train, group_is(a), given=task_is(t))
     return share is not None and share > Fraction(1, len(world.groups))
@@ -300,9 +288,6 @@ def test_an_undefined_task_is_named_also_where_it_is_the_only_one():
         auditor.fit(cooks, sensitive_features=sex)
         with pytest.warns(UndefinedMetricWarning, match="no (predicted|audited) rows for task 1: "):
             auditor.audit(nobody, nobody, sensitive_features=sex, sensitive_pred=sex)
-
-
-# --------------------------------------------------------------------------- sets of tasks
 
 
 def sets_of_tasks(world, *, combinations, min_size, max_size, min_count):
@@ -396,9 +381,6 @@ def test_multi_mals_is_the_published_formula(world, which):
             assume(any(count(world.train, group_is(g), task_is(*m)) for g in world.groups))
     value = world.call(multi_attribute_amplification, direction=None, **which)
     assert same(value, world.defined(expected))
-
-
-# --------------------------------------------------------------------------- related measures
 
 
 def audited_groups(world):

@@ -124,9 +124,6 @@ def test_what_cannot_be_measured_has_no_interval_or_is_refused():
     assert result.verdict == "not measured"
 
 
-# --------------------------------------------------------------------------- runs and models
-
-
 def false_positives(y_true, y_pred, group):
     return {name: y_pred[(group == name) & (y_true == 0)].mean() for name in ("f", "m")}
 

@@ -17,9 +17,6 @@ every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 pytestmark = pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 
 
-# --------------------------------------------------------------------------- intervals
-
-
 @every_metric
 def test_an_interval_is_student_s_t(metric):
     for level in (0.5, 0.9, 0.99):
@@ -81,9 +78,6 @@ def test_a_pair_is_reliable_from_ten_rows():
         assert result.table["reliable"].tolist() == [True, n == 10]
 
 
-# --------------------------------------------------------------------------- exact tests
-
-
 def test_the_paired_test_is_mcnemar_s_exact_one():
     gained, lost = np.meshgrid([0, 1, 2, 5, 17, 60], [0, 1, 2, 3, 8, 20, 61, 400])
     expected = [
@@ -96,8 +90,6 @@ def test_the_paired_test_is_mcnemar_s_exact_one():
     with pytest.raises(ValueError, match=r"one shape; got \(2,\) and \(3,\)\."):
         paired_p_values([3, 4], [0, 0, 1])
 
-
-# --------------------------------------------------------------------------- many tests
 
 P_VALUES = np.random.default_rng(4).uniform(0, 0.2, 23)
 
@@ -137,8 +129,6 @@ def test_the_table_adjusts_over_its_pairs():
         expected = adjust_p_values(result.table["p_value"].to_numpy(), adjust)
         assert_allclose(result.table["p_adjusted"], expected)
 
-
-# --------------------------------------------------------------------------- trained attackers
 
 STUMP = DecisionTreeClassifier(max_depth=1)
 

@@ -38,9 +38,6 @@ def column(n, positive):
     return np.repeat([1, 0], [positive, n - positive])
 
 
-# --------------------------------------------------------------------------- dense formulas
-
-
 def moved_by_rows(v, g, weights=None, clusters=None):
     """Return the associations of all pairs, and what every row or cluster adds to them."""
     v = np.asarray(v, float).reshape(len(g), -1)
@@ -187,9 +184,6 @@ def test_a_p_value_is_small_exactly_where_the_interval_excludes_0(counts, level,
     assert ((table["p_value"] < 1 - level) == excludes).all()
 
 
-# --------------------------------------------------------------------------- continuity
-
-
 def largest_move(y, q, g, train=None, weights=None, clusters=None):
     """Return by how many half-widths an end moves at most if any one row is removed."""
     how = {"sample_weight": weights, "clusters": clusters}
@@ -268,9 +262,6 @@ def test_a_first_repeated_cluster_or_fractional_weight_moves_an_end_little(kind)
             ends(audit(y, q, g, clusters=own)) for own in (np.arange(len(g)), clusters)
         )
         assert np.abs(after - before).max() < 0.35 * (before[1] - before[0]) / 2, seed
-
-
-# --------------------------------------------------------------------------- numbers turned right
 
 
 def test_a_model_that_adds_ten_points_where_labels_are_equal_adds_a_difference():
@@ -353,9 +344,6 @@ def test_mals_of_eleven_positive_training_labels_says_one_number():
     result = auditor.audit(y, np.zeros(200, int), sensitive_features=g)
     assert math.isnan(result.value)
     assert result.verdict == "not measured"
-
-
-# --------------------------------------------------------------------------- worlds
 
 
 def verdicts_of(labels, predictions, n, *, repetitions=60, train=False, keep=0.0):

@@ -12,9 +12,8 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
 
-from skbiasamp import DPAAuditor, LeakageAuditor
+from skbiasamp import LeakageAuditor
 from skbiasamp.attackers import MLPAttacker
-from skbiasamp.datasets import load_compas
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -40,9 +39,6 @@ def gaussian_rows(n=200, d=4, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     return X, (X @ np.arange(1, d + 1) + rng.normal(size=n) > 0).astype(int)
-
-
-# --------------------------------------------------------------------------- against torch itself
 
 
 def test_takes_the_steps_that_torch_takes():
@@ -89,9 +85,6 @@ def test_is_built_of_the_layers_that_it_names():
     assert not hasattr(attacker, "predict_proba")
 
 
-# --------------------------------------------------------------------------- against scikit-learn
-
-
 def test_without_hidden_layers_is_a_logistic_regression():
     X, y = gaussian_rows(n=400)
     attacker = MLPAttacker((), batch_size=400, max_epochs=500, learning_rate=0.2, random_state=0)
@@ -120,18 +113,17 @@ def test_without_hidden_layers_is_a_linear_regression_in_any_unit():
     assert fitted.score(X, y) == pytest.approx(expected.score(X, y), abs=1e-5)
 
 
-@pytest.mark.parametrize("preset", ["dpa", "leakage"])
-def test_the_papers_attackers_come_to_the_best_table(preset):
+@pytest.mark.parametrize(
+    ("preset", "settings"),
+    [("dpa", {"max_epochs": 30}), ("leakage", {"max_epochs": 15, "learning_rate": 1e-3})],
+)
+def test_the_papers_attackers_come_to_the_best_table(preset, settings):
     X, y = binary_rows(n=3000)
-    settings = {"max_epochs": 15, "learning_rate": 1e-3} if preset == "leakage" else {}
     attacker = MLPAttacker.preset(preset, **settings, random_state=0).fit(X, y)
     patterns, code = np.unique(X, axis=0, return_inverse=True)
     shares = np.bincount(code.ravel(), y) / np.bincount(code.ravel())
     np.testing.assert_allclose(attacker.predict_proba(patterns)[:, 1], shares, atol=0.05)
     assert attacker.score(X, y) == np.mean(np.where(shares[code.ravel()] > 0.5, y, 1 - y))
-
-
-# --------------------------------------------------------------------------- many are one and one
 
 
 def data_of_many_networks(n_networks=6):
@@ -181,9 +173,6 @@ def test_networks_too_many_for_the_memory_come_in_parts():
     np.testing.assert_allclose(last.predict_proba(X), alone.predict_proba(X), **CLOSE)
 
 
-# --------------------------------------------------------------------------- networks of users
-
-
 def images(n=300, seed=0):
     """Images of 28 × 28 pixels with a bright square, in the upper half or in the lower."""
     rng = np.random.default_rng(seed)
@@ -218,8 +207,9 @@ def test_a_convolutional_network_of_the_user_learns_images(as_module):
     assert np.abs(first - third).max() > 1e-3  # each has its own weights
     assert not as_module or pickle.dumps(module) == before
     # The width of the input may be left to the data.
-    lazy = nn.Sequential(nn.Flatten(), nn.LazyLinear(8), nn.ReLU(), nn.Linear(8, 2))
-    assert MLPAttacker(module=lazy, random_state=0).fit(X, y).score(X, y) > 0.9
+    X, y = gaussian_rows()
+    lazy = nn.Sequential(nn.LazyLinear(8), nn.ReLU(), nn.Linear(8, 2))
+    assert MLPAttacker(module=lazy, random_state=0).fit(X, y).score(X, y) > 0.85
 
 
 def test_a_convolutional_network_attacks_images():
@@ -245,23 +235,6 @@ def test_a_module_that_cannot_be_used_is_said(module, error, says):
     X, y = gaussian_rows()
     with pytest.raises(error, match=says):
         MLPAttacker(module=module).fit(X, y)
-
-
-def test_networks_find_on_compas_what_counting_finds():
-    """Over ten seeds, the networks give 0.088 ± 0.005 (SD); counting gives 0.092."""
-    compas = load_compas()
-    given = {
-        "y_pred": (compas.decile_score >= 5).astype(int),
-        "sensitive_features": compas.sensitive_features,
-    }
-    exact = DPAAuditor(attacker="exact", interval=None, random_state=0)
-    attacker = MLPAttacker.preset("dpa", max_epochs=30)
-    trained = DPAAuditor(attacker=attacker, n_draws=2, interval=None, random_state=0)
-    value = trained.score(compas.target, **given)
-    assert value == pytest.approx(exact.score(compas.target, **given), abs=0.02)
-
-
-# --------------------------------------------------------------------------- weights
 
 
 @pytest.mark.parametrize("loss", ["cross_entropy", "squared_error"])
@@ -303,9 +276,6 @@ def test_an_epoch_takes_the_steps_of_the_rows_behind_the_weights():
     # Weights too large to count rows do not overflow.
     (taken,) = MLPAttacker(max_epochs=1).fit_many(X, y, [1e300] * 4, random_state=[0])
     assert taken.loss_curve_.shape == (1,)
-
-
-# --------------------------------------------------------------------------- early stopping
 
 
 def noisy_rows(seed=0):
@@ -406,9 +376,6 @@ def test_wrong_validation_rows_are_refused(settings, validation, message):
     attacker = MLPAttacker(**{"early_stopping": True} | settings)
     with pytest.raises(ValueError, match=message):
         attacker.fit([[0], [1]], [0, 1], validation=validation)
-
-
-# --------------------------------------------------------------------------- behaviour
 
 
 def test_leaves_torch_alone():

@@ -624,9 +624,6 @@ def test_equalizer_errs_less_and_follows_the_objects_more(run):
     assert page["low"] < 15 < page["high"]
 
 
-# --------------------------------------------------------------------------- the data
-
-
 @needs("coco_labels_test.csv.gz")
 def test_coco_labels_are_those_of_the_paper():
     val, test = (data.read_coco_labels(subset=subset) for subset in ("val", "test"))

@@ -142,9 +142,6 @@ def test_reproduces_the_variance_of_the_multi_attribute_authors_code(counts, aud
     assert measured(counts, auditor).statistics["variance"] == pytest.approx(variance, abs=1e-12)
 
 
-# --------------------------------------------------------------------------- WR21, figure 2
-
-
 @pytest.mark.parametrize(
     ("women_painting", "directional", "mals"),
     [
@@ -179,9 +176,6 @@ def test_the_hugging_face_metric_card():
     )
     assert float(result) == pytest.approx(0.2667, abs=FOUR_DIGITS)
     np.testing.assert_allclose(result.table["amplification"], [1 / 3, 0.2], atol=1e-12)
-
-
-# --------------------------------------------------------------------------- COMPAS
 
 
 def test_compas_counts_have_the_printed_margins():
@@ -259,9 +253,6 @@ def test_balancing_the_compas_file_gives_exactly_zero(compas):
     )
     assert len(rows) == 4 * 874
     assert value == 0.0 < 0.05 < multi
-
-
-# --------------------------------------------------------------------------- always right
 
 
 def by_the_authors(train, test, predicted, direction):

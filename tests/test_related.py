@@ -36,9 +36,6 @@ def random_group(n, n_groups, rate, hit, false, rng):
     return Contingency.from_labels(task, pred, sensitive_features=group)
 
 
-# --------------------------------------------------------------------------- differential fairness
-
-
 def test_the_table_has_the_log_ratio_of_each_pair_of_groups_and_outcome():
     auditor = DifferentialFairnessAuditor(0.0, reference="test", interval=None)
     result = auditor.audit(COOKS, PREDICTED, sensitive_features=SEX)
@@ -148,9 +145,6 @@ def test_a_perfect_model_may_change_a_ratio_by_the_rows_that_did_not_show_it():
     np.testing.assert_allclose(table["low"], -reach)
 
 
-# --------------------------------------------------------------------------- bias disparity
-
-
 def test_preferences_that_grow_are_amplified_although_their_mean_change_is_negative():
     auditor = BiasDisparityAuditor().fit(COOKS, sensitive_features=SEX)
     result = auditor.audit(COOKS, PREDICTED, sensitive_features=SEX)
@@ -206,9 +200,6 @@ def test_a_group_without_a_label_has_no_preference_to_compare_with():
     assert np.isnan(result.table.set_index("group").loc["m", ["base", "low"]].tolist()).all()
 
 
-# --------------------------------------------------------------------------- percentage
-
-
 def test_shares_of_few_rows_are_not_taken_for_shares_further_from_equal():
     rng, alarms, above = np.random.default_rng(4), 0, 0
     for _ in range(60):
@@ -256,9 +247,6 @@ def test_groups_that_a_prompt_does_not_predict():
     assert result.value == pytest.approx(0.5 - 0.125)
 
 
-# --------------------------------------------------------------------------- label
-
-
 def test_label_amplification_has_the_tests_and_intervals_of_a_difference_of_paired_rates():
     rng = np.random.default_rng(5)
     task = (rng.random(300) < 0.7).astype(int)
@@ -288,9 +276,6 @@ def test_label_amplification_takes_a_contingency_and_ignores_its_groups():
     result = LabelAuditor(reference="test").audit(COOKS, PREDICTED)
     assert (result.published, result.verdict) == (0, "no clear effect")
     assert len(result.facts.groups) == 1
-
-
-# --------------------------------------------------------------------------- all of them
 
 
 @pytest.mark.parametrize("auditor", AUDITORS)

@@ -44,8 +44,6 @@ def worlds():
 
 WORLDS = dict(worlds())
 
-# --------------------------------------------------------------------------- parts of a value
-
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_published_value_is_the_value_with_shift_and_selection(metric):
@@ -122,9 +120,6 @@ def test_ties_in_training_labels_count_as_0_and_stay_in_the_divisor():
     # The gap of the first task grows by 0.1: half of it for each group, and two ties beside them.
     assert result.value == pytest.approx(0.05 / 2)
     assert result.published == pytest.approx(result.value)
-
-
-# --------------------------------------------------------------------------- soft signs
 
 
 def test_soft_signs_are_unbiased_where_labels_and_predictions_have_the_same_law():

@@ -197,9 +197,6 @@ def test_a_pair_without_a_clear_direction_does_not_pass():
     assert_amplification(result, below=0.02, group=1)
 
 
-# --------------------------------------------------------------------------- check_auditor
-
-
 class OwnAuditor(CooccurrenceAuditor):
     """The smallest metric: the change of each group's rate along its association."""
 

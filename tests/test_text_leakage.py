@@ -63,9 +63,6 @@ def result(quick, world):
     return quick.audit(**world)
 
 
-# --------------------------------------------------------------------------- the number
-
-
 def lic_by_hand(texts, group, folds, attacker):
     """Return the mean over groups of the probability of the right group, 0 if it is not predicted.
 
@@ -224,9 +221,6 @@ def test_intervals_hold_that_attackers_learn_from_rows_too():
     np.testing.assert_allclose(LICAuditor(holdout=True)._spread(drawn), drawn)
 
 
-# --------------------------------------------------------------------------- why
-
-
 def test_words_say_why(world, result):
     words = result.words
     assert set(words) == {"source", "target", "word", "weight", "share", "share_others"}
@@ -246,9 +240,6 @@ def test_words_say_why(world, result):
     assert content["baseline"] == "the human texts"
 
 
-# --------------------------------------------------------------------------- in the package
-
-
 def test_texts_without_a_word_are_counted_on_each_side(quick):
     human = ["a dog", "a cat"] * 97 + ["..."] * 6
     model = ["a dog", "a cat", "!", "a dog"] * 50
@@ -257,24 +248,6 @@ def test_texts_without_a_word_are_counted_on_each_side(quick):
     assert report["LIC"].statistics["empty_model"] == 50
     (found,) = (one for one in report.findings if one.topic == "empty texts")
     assert "6 rows of the human texts and 50 rows of the model's texts have no word." in str(found)
-
-
-def test_text_that_looks_like_html_is_escaped():
-    rng = np.random.default_rng(0)
-    group = rng.choice(["f", "m"], 200)
-    word = np.where(group == "f", "<b>evil</b>", "<script>alert(1)</script>")
-    texts = [f"{one} in {two}" for one, two in zip(word, rng.choice(PLACES, 200), strict=True)]
-    attacker = make_pipeline(TfidfVectorizer(token_pattern=r"\S+"), LogisticRegression())
-    how = {"equalize": None, "n_draws": 1, "n_resamples": 49, "random_state": 0}
-    auditor = LICAuditor(attacker=attacker, **how)
-    report = skbiasamp.audit(["a dog"] * 200, texts, sensitive_features=group, auditor=[auditor])
-    assert "<script>alert(1)</script>" in set(report["LIC"].words["word"])
-    assert "<script>alert" not in report.to_markdown()
-    pytest.importorskip("jinja2")
-    page = report.to_html()
-    assert "<script>alert" not in page
-    assert "&lt;script&gt;alert" in page
-    assert "<b>evil" not in report["LIC"]._repr_html_()
 
 
 def test_models_are_compared_on_the_same_rows(world, quick):
@@ -318,9 +291,6 @@ def test_equal_texts_are_one_cell_of_a_contingency(quick):
 def test_jobs_change_no_number(world, quick):
     one = clone(quick).set_params(interval=None)
     assert one.set_params(n_jobs=2).score(**world) == one.set_params(n_jobs=None).score(**world)
-
-
-# --------------------------------------------------------------------------- bad input
 
 
 def bad(**changed):
@@ -367,8 +337,6 @@ def test_texts_of_one_group_reveal_nothing():
         ({"attacker": LogisticRegression()}, "attacker must be a pipeline from texts"),
         ({"masker": FunctionTransformer(lambda texts: texts[:3])}, "one text for each text"),
         ({"masker": pd.DataFrame({"a": [1]})}, "'masker' parameter of LICAuditor"),
-        ({"equalize": "f1"}, "equalize"),
-        ({"cv": None}, "cv"),
         (
             {"attacker": make_pipeline(TfidfVectorizer(min_df=99), LogisticRegression())},
             "found no words in the texts",
@@ -405,8 +373,6 @@ def test_metrics_of_labels_and_of_texts_are_audited_apart():
     with pytest.raises(ValueError, match="y_train is not used by metrics of texts"):
         skbiasamp.audit(**bad(), y_train=["a"] * 60, auditor=[LICAuditor()])
 
-
-# --------------------------------------------------------------------------- DBAC
 
 TASKS = {"bike": ["bike", "bicycle"], "cake": ["cake"], "dog": [re.compile(r"dogg?y?\b")]}
 WORDS = ["bike", "cake", "dog"]
@@ -523,7 +489,6 @@ def test_models_and_runs_are_compared_on_the_same_tasks(biased):
     ("params", "message"),
     [
         ({"direction": "A->T"}, "tasks must name the words of each task if direction='A->T'"),
-        ({"direction": "up"}, "direction"),
         ({"direction": "A->T", "tasks": {"bike": []}}, "bike"),
     ],
 )

@@ -2,7 +2,6 @@
 
 import pickle
 import re
-import time
 import unicodedata
 
 import numpy as np
@@ -121,8 +120,6 @@ def test_the_words_of_the_published_lists_are_listed():
     assert set(published.split()) <= set(gender_words())
 
 
-# --------------------------------------------------------------------------- properties
-
 removing = pytest.mark.filterwarnings("ignore:WordMasker replaced every word")
 LETTERS = st.characters(codec="utf-8", categories=("L", "M", "N"))
 WORDS = st.text(LETTERS, min_size=1, max_size=6).filter(lambda w: any(c.isalnum() for c in w))
@@ -178,9 +175,6 @@ def test_ascii_words_are_those_of_a_regular_expression(parts):
     assert masked(text) == re.sub(pattern, MASK, text)
 
 
-# --------------------------------------------------------------------------- scikit-learn
-
-
 def test_it_runs_in_a_pipeline():
     texts = ["a man surfs", "a woman cooks", "the boy surfs", "the girl cooks"] * 5
     gender = ["m", "f"] * 10
@@ -227,9 +221,6 @@ def test_the_container_is_kept():
     for other in (tuple(texts), pl.Series(texts), pd.DataFrame({"caption": texts})):
         assert list(WordMasker().transform(other)) == expected
     assert WordMasker().transform([]) == []
-
-
-# --------------------------------------------------------------------------- bad input
 
 
 @pytest.mark.parametrize(
@@ -283,16 +274,6 @@ def test_a_warning_of_a_method_that_scikit_learn_wraps_points_at_the_users_line(
     with pytest.warns(UserWarning, match="replaced every word") as caught:
         masker.fit_transform(["man"])
     assert caught[0].filename == __file__
-
-
-def test_many_captions_take_seconds():
-    texts = [f"a man and woman {i} are riding a wave on top of a surfboard" for i in range(20_000)]
-    start = time.perf_counter()
-    WordMasker().fit_transform(texts)
-    assert time.perf_counter() - start < 4  # 100,000 take about 2 s on one core
-
-
-# --------------------------------------------------------------------------- WordListLabeler
 
 
 def labels_of(text, labels=OBJECTS, **how):
@@ -400,23 +381,21 @@ def test_every_metric_runs_on_the_columns():
     cooks = rng.random(400) < 0.3 + 0.4 * (sex == "f")
     said = np.where(rng.random(400) < 0.3, sex == "f", cooks)
     drives = rng.random(400) < 0.5
-    text = np.char.add(
-        np.where(cooks, "a person cooks", "a person"), np.where(drives, " drives", "")
-    )
-    human = text.tolist()
-    text = np.char.add(np.where(said, "Cooking", "Sitting"), np.where(drives, ", drives.", "."))
-    model = text.tolist()
+    also = np.where(drives, " drives", "")
+    human = np.char.add(np.where(cooks, "a person cooks", "a person"), also)
+    model = np.char.add(np.where(said, "Cooking,", "Sitting,"), also)
     labeler = WordListLabeler({"cook": ["/cook/"], "drive": ["drives"]})
-    truth, predicted = labeler.fit_transform(human), labeler.transform(model)
+    truth, predicted = labeler.fit_transform(human.tolist()), labeler.transform(model.tolist())
     assert truth["cook"].tolist() == cooks.tolist()
     report = skbiasamp.audit(truth, predicted, sensitive_features=sex, random_state=0)
-    labels = pd.DataFrame({"cook": cooks, "drive": drives, "(no label)": ~cooks & ~drives})
-    given = pd.DataFrame({"cook": said, "drive": drives, "(no label)": ~said & ~drives})
-    expected = skbiasamp.audit(
-        labels.astype(int), given.astype(int), sensitive_features=sex, random_state=0
-    )
-    assert list(report) == list(expected)
-    assert [one.value for one in report.values()] == [one.value for one in expected.values()]
+    columns = [
+        pd.DataFrame({"cook": one, "drive": drives, "(no label)": ~one & ~drives}).astype(int)
+        for one in (cooks, said)
+    ]
+    expected = skbiasamp.audit(*columns, sensitive_features=sex, random_state=0)
+    assert {name: one.value for name, one in report.items()} == {
+        name: one.value for name, one in expected.items()
+    }
 
 
 def test_a_report_says_how_many_texts_have_no_label():
