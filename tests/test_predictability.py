@@ -411,7 +411,7 @@ def answers_of_tables(seen, told, folds, n_classes, balanced, kind):
 
 
 def qualities_of_rows(told, most, shares, recalled, balanced):
-    """Return the four qualities of what rows were given, checked against scikit-learn's.
+    """Return the four qualities of what rows were given.
 
     `recalled` is what attackers answer that learn with equally weighted classes.
     """
@@ -428,24 +428,6 @@ def qualities_of_rows(told, most, shares, recalled, balanced):
         "inverse_log_loss": -weight.sum() / (weight @ np.log(own)),
     }
     return np.array([found[quality] for quality in QUALITIES])
-
-
-def qualities_by_sklearn(told, most, shares, recalled, balanced):
-    n_classes = most.shape[1]
-    weight = 1 / np.bincount(told)[told] if balanced else np.ones(len(told))
-    loss = log_loss(told, shares, sample_weight=weight, labels=np.arange(n_classes))
-    # A row whose class is shared by several stands there as several.
-    true, said = np.repeat(told, n_classes), np.tile(np.arange(n_classes), len(told))
-    found = []
-    for score, given_share in (
-        (accuracy_score, most),
-        (balanced_accuracy_score, recalled),
-        (MACRO_F1, most),
-    ):
-        held = (given_share * weight[:, None]).ravel()
-        kept = held > 0
-        found.append(score(true[kept], said[kept], sample_weight=held[kept]))
-    return [*found, 1 / loss]
 
 
 def slow_qualities(seen, told, moves, *, n_draws, balanced, resample, seed):
@@ -474,10 +456,6 @@ def slow_qualities(seen, told, moves, *, n_draws, balanced, resample, seed):
             k = told[0].max() + 1
             answers.append(answers_of_tables(one, other, folds, k, True, "most"))
             found[:, draw, which] = qualities_of_rows(other, *answers, balanced)
-            if draw < 3:
-                assert_allclose(
-                    found[:, draw, which], qualities_by_sklearn(other, *answers, balanced)
-                )
     return dict(zip(QUALITIES, found, strict=True))
 
 
