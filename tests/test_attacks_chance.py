@@ -220,14 +220,15 @@ def test_labels_flip_no_more_often_than_pure_noise(auditor):
             assert statistics["flip_rate"] == pytest.approx(wrong, abs=1e-12)
         assert 0 < statistics["flip_rate"] < noise
     # A model that is wrong half of the time is not beyond the cap, whatever rounding does.
-    task = np.array([0, 1, 0, 1, 0, 1] * 20)
-    rows = {"sensitive_features": ["f", "m", "m"] * 40, "sample_weight": np.full(120, 0.1)}
-    for equalize in ("accuracy", "f1"):
-        auditor.set_params(equalize=equalize)
-        statistics = auditor.audit(task, np.roll(np.repeat([0, 1], 60), 30), **rows).statistics
+    task, wrong = np.array([0, 1, 0, 1, 0, 1] * 20), np.roll(np.repeat([0, 1], 60), 30)
+    for equalize, unit in product(("accuracy", "f1", None), (1, 0.1, 1 / 3)):
+        rows = {"sensitive_features": ["f", "m", "m"] * 40, "sample_weight": np.full(120, unit)}
+        statistics = auditor.set_params(equalize=equalize).audit(task, wrong, **rows).statistics
+        if equalize is None:
+            assert "flip_rate" not in statistics
+            continue
         assert statistics["flip_rate_capped"] is False
         assert statistics["flip_rate"] == pytest.approx(0.5, abs=1e-6)
-    assert "flip_rate" not in auditor.set_params(equalize=None).audit(task, task, **rows).statistics
 
 
 def test_the_warning_names_the_tasks_that_are_beyond_the_cap():

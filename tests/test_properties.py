@@ -381,6 +381,13 @@ def test_only_exact_ties_are_ties(ties):
         assert auditor.y_at_[1].tolist() == sign_by_definition(rows, ties)
         tied = auditor.y_at_[1].tolist() == ([0, 0] if ties == "zero" else [-1, -1])
         assert tied == (nudge == 0)
+    # Products of Fibonacci's numbers differ by 1, which floats do not see from 2**53 on.
+    rows = [[1, 2], [2, 3]]
+    while sum(map(sum, rows)) <= 2**53:
+        auditor = DirectionalAuditor(ties=ties).fit(whole_table(rows))
+        assert auditor.y_at_[1].tolist() == sign_by_definition(rows, ties) != [0, 0]
+        (_, a), (_, b) = rows
+        rows = [[a, b], [b, a + b]]
 
 
 @looked_at

@@ -355,14 +355,14 @@ def test_refusals_of_your_own():
         assert labels_of(text, labels, refusals=refusals) == ["(refusal)"]
 
 
-WORDS = st.sampled_from(["dog", "hot", "glass", "sorry, but I", "I cannot help", "x", ".", ""])
-TEXTS = st.lists(st.lists(WORDS, max_size=5).map(" ".join), min_size=1, max_size=8)
+SPOKEN = st.sampled_from(["dog", "hot", "glass", "sorry, but I", "I cannot help", "x", ".", ""])
+ANSWERED = st.lists(st.lists(SPOKEN, max_size=5).map(" ".join), min_size=1, max_size=8)
 silent = pytest.mark.filterwarnings("ignore:WordListLabeler found no label")
 
 
 @silent
 @settings(max_examples=100)
-@given(TEXTS, st.booleans())
+@given(ANSWERED, st.booleans())
 def test_every_text_has_a_label_and_is_counted(texts, exclusive):
     labeler = WordListLabeler(OBJECTS, exclusive=exclusive, refusals="english")
     found = labeler.fit_transform(texts)
