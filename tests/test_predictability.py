@@ -543,6 +543,7 @@ def test_the_seed_that_made_the_labels_does_not_make_the_folds():
     for seed in range(3):
         group = np.random.default_rng(seed).integers(2, size=400)
         assert dataset_leakage(label, sensitive_features=group, random_state=seed, **options) > 0.45
+        assert (own_generator(seed).integers(2, size=400) != group).any()
 
 
 def test_a_callable_quality_is_as_good_as_a_named_one():
