@@ -8,7 +8,6 @@ import pytest
 from by_hand import METRICS, audit, world
 from scipy import stats
 
-import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, LeakageAuditor, MALSAuditor
 from skbiasamp.cli import main
 from skbiasamp.inference import required_rows
@@ -44,6 +43,10 @@ def test_all_pairs_at_once_are_the_largest_deviation_of_the_resamples():
     half = (table[ENDS[1]] - table[ENDS[0]]).to_numpy() / 2
     np.testing.assert_allclose(half, np.quantile(largest, 0.95) * error.ravel(), rtol=0.15)
     np.testing.assert_allclose(table[ENDS].mean(axis=1), table["change"], atol=1e-12)
+    # Of two pairs, hardly wider than of one: 2.24 standard errors if they are independent.
+    two = auditor.audit(labels[:, 0], guesses[:, 0], sensitive_features=group).table
+    ratio = (two[ENDS[1]] - two[ENDS[0]]) / (two["high"] - two["low"])
+    assert ratio.between(1, 1.25, inclusive="left").all()
     # Bonferroni's bound is the widest that it can be.
     assert (half < 1.1 * stats.norm.isf(0.025 / 8) * error.ravel()).all()
     assert (half > stats.norm.isf(0.025) * error.ravel()).all()
@@ -73,16 +76,6 @@ def test_all_pairs_are_candidates_whatever_their_sign():
     assert table["p_adjusted"].isna().equals(table["p_value"].isna())
 
 
-def test_two_pairs_at_once_are_hardly_wider_than_one():
-    group, labels, guesses = rows(3_000, 1)
-    auditor = DirectionalAuditor(reference="test")
-    table = auditor.audit(labels[:, 0], guesses[:, 0], sensitive_features=group).table
-    widths = (table["high"] - table["low"], table[ENDS[1]] - table[ENDS[0]])
-    assert (widths[1] > widths[0]).all()
-    # Of two independent pairs 2.24 standard errors, of one 1.96.
-    assert (widths[1] < 1.25 * widths[0]).all()
-
-
 @pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 def test_pairs_of_few_changes_stay_as_wide_as_exact_bounds():
     """No row of 50 changes: 1 − (α/2)^(1/50) is not ruled out, and α is smaller for all."""
@@ -95,12 +88,11 @@ def test_pairs_of_few_changes_stay_as_wide_as_exact_bounds():
 
 @pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-@pytest.mark.parametrize("reference", ["test", "train"])
 @pytest.mark.parametrize("name", METRICS)
-def test_intervals_of_all_pairs_contain_those_of_single_pairs(name, reference):
+def test_intervals_of_all_pairs_contain_those_of_single_pairs(name):
     """Also where few rows carry a pair, whose interval is that of Student's t."""
-    auditor = METRICS[name](reference=reference)
-    for seed in range(25):
+    for seed in range(30):
+        auditor = METRICS[name](reference="test" if seed % 2 else "train")
         data = world(n=60 + 4 * seed, n_train=200, seed=seed)
         table = audit(auditor, data).table
         known = table[["low", *ENDS]].notna().all(axis=1)
@@ -164,30 +156,21 @@ def test_without_an_interval_of_all_pairs_none_is_the_worst():
             result.worst()
 
 
-def test_reports_mark_pairs_and_the_gate_checks_the_worst(tmp_path, capsys):
-    pytest.importorskip("jinja2")
+def test_the_gate_checks_the_worst_pair(tmp_path, capsys):
     group, labels, guesses = rows(4_000, 1)
     few = min("fm", key=lambda name: (group == name).sum())  # it is further from all rows
     guesses[(group == few) & (np.arange(4_000) % 3 == 0)] = 1
-    report = skbiasamp.audit(labels[:, 0], guesses[:, 0], sensitive_features=group, random_state=0)
-    result = report["directional A->T"]
-    page = report.to_html()
-    assert "also clear if all pairs are judged together" in page
+    auditor = DirectionalAuditor(reference="test")
+    worst = auditor.audit(labels[:, 0], guesses[:, 0], sensitive_features=group).worst()
     frame = pd.DataFrame({"sex": group, "hired": labels[:, 0], "guess": guesses[:, 0]})
     frame.to_csv(tmp_path / "rows.csv", index=False)
     call = ["audit", str(tmp_path / "rows.csv"), "--target", "hired", "--prediction", "guess"]
     call += ["--sensitive", "sex", "--on", "worst", "--fail-above"]
-    worst = result.worst()
     assert main([*call, f"{worst['low'] - 0.01:.4f}"]) == 1
     said = " ".join(capsys.readouterr().out.split())
     assert f"worst pair of directional A->T (sex = {few}, 1)" in said
     assert main([*call, f"{(worst['low'] + worst['high']) / 2:.4f}"]) == 3
     assert main([*call, f"{worst['high'] + 0.01:.4f}"]) == 0
-    gate = report.gate(worst["high"] + 0.01, on="worst")
-    assert gate.outcome == "passed"
-
-
-# --------------------------------------------------------------------------- rows needed
 
 
 @pytest.mark.parametrize(
@@ -243,15 +226,6 @@ def test_required_rows_and_the_smallest_effect_are_each_others_reverse():
 def test_bad_plans_are_refused_by_name(how, text):
     with pytest.raises(ValueError, match=text):
         required_rows(**how)
-
-
-def test_no_clear_effect_says_what_it_could_have_found():
-    group, labels, _ = rows(300, 1)
-    guesses = np.random.default_rng(1).permutation(labels[:, 0])
-    report = skbiasamp.audit(labels[:, 0], guesses, sensitive_features=group, random_state=0)
-    result = report[report.primary]
-    if result.verdict == "no clear effect":
-        assert f"an amplification of {result.smallest_effect():.4f} or more" in report.to_html()
 
 
 @pytest.mark.parametrize("direction", ["A->T", "T->A"])

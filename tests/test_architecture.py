@@ -1,7 +1,6 @@
 """The architecture: the direction of imports, light imports, the public names."""
 
 import ast
-import importlib
 import re
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from discovery import public_objects
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor
@@ -77,34 +77,46 @@ def files_of_layers():
             yield layer_of(parts), path
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-def test_a_module_imports_only_from_below_and_nothing_private(layer):
-    paths = [path for home, path in files_of_layers() if home == layer]
-    assert paths
-    for path in paths:
+def test_a_module_imports_only_from_below_and_nothing_private():
+    homes = set()
+    for layer, path in files_of_layers():
+        homes.add(layer)
         imports = imports_of(path)
         above = {other for other in imported_layers(imports) if HEIGHT[other] > HEIGHT[layer]}
         assert not above, path
         assert not list(private_imports(imports, layer.split(".")[0])), path
+    assert homes == set(LAYERS)
 
 
-def test_every_module_has_a_layer():
-    assert {layer for layer, _ in files_of_layers()} == set(LAYERS)
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
+def test_the_gates_see_upward_and_private_imports_second_meanings_and_named_metrics(tmp_path):
+    file = tmp_path / "module.py"
+    for statement in (
         "from skbiasamp import metrics",
         "import skbiasamp.metrics",
         "from skbiasamp.metrics import MALSAuditor",
         "def late():\n    from skbiasamp import metrics",
-    ],
-)
-def test_the_gate_sees_an_upward_import(tmp_path, statement):
-    file = tmp_path / "layer.py"
-    file.write_text(statement)
-    assert set(imported_layers(imports_of(file))) == {"metrics"}
+    ):
+        file.write_text(statement)
+        assert set(imported_layers(imports_of(file))) == {"metrics"}
+    for statement, private in (
+        ("from skbiasamp.metrics._attack_auditor import AttackAuditor", True),
+        ("from skbiasamp.counts.cells import _sides", True),
+        ("from skbiasamp._input.labels import Codes", False),
+        ("from skbiasamp.results._result import AuditResult", False),
+    ):
+        file.write_text(statement)
+        assert bool(list(private_imports(imports_of(file), "results"))) == private
+    for name in ("one", "other"):
+        (tmp_path / f"{name}.py").write_text("class Rows: ...")
+    assert defined_twice(tmp_path) == {"Rows": ["one.py", "other.py"]}
+    for code in (
+        "one.metric == 'MALS'",
+        "name.startswith(('leakage ', 'DPA'))",
+        "report['directional A->T']",
+        "isinstance(auditor, LeakageAuditor)",
+        "from skbiasamp import MALSAuditor",
+    ):
+        assert list(metrics_named(code)), code
 
 
 def private_imports(imports, package):
@@ -115,21 +127,6 @@ def private_imports(imports, package):
             names = [*modules, *(alias.name for alias in node.names)]
             if home != package and any(re.match("_(?!_)", name) for name in names):
                 yield f"{node.module}: {', '.join(names[len(modules) :])}"
-
-
-@pytest.mark.parametrize(
-    ("statement", "private"),
-    [
-        ("from skbiasamp.metrics._attack_auditor import AttackAuditor", True),
-        ("from skbiasamp.counts.cells import _sides", True),
-        ("from skbiasamp._input.labels import Codes", False),
-        ("from skbiasamp.results._result import AuditResult", False),
-    ],
-)
-def test_the_gate_sees_a_private_import(tmp_path, statement, private):
-    file = tmp_path / "module.py"
-    file.write_text(statement)
-    assert bool(list(private_imports(imports_of(file), "results"))) == private
 
 
 def names_of_modules(package):
@@ -149,12 +146,6 @@ def defined_twice(package):
 
 def test_a_name_means_one_thing():
     assert not defined_twice(PACKAGE)
-
-
-def test_the_gate_sees_a_second_meaning(tmp_path):
-    for name in ("one", "other"):
-        (tmp_path / f"{name}.py").write_text("class Rows: ...")
-    assert defined_twice(tmp_path) == {"Rows": ["one.py", "other.py"]}
 
 
 BASES = {"AttackAuditor", "CooccurrenceAuditor"}
@@ -184,28 +175,10 @@ def metrics_named(source):
                 yield node.value
 
 
-@pytest.mark.parametrize("layer", READERS)
-def test_reports_pages_plots_and_commands_never_name_metrics(layer):
-    files = {str(path.relative_to(PACKAGE)): path for path in (PACKAGE / layer).rglob("*.py")}
-    assert files
-    named = {name: list(metrics_named(path.read_text())) for name, path in files.items()}
-    assert {name: found for name, found in named.items() if found} == {
-        name: found for name, found in DEFAULTS.items() if name in files
-    }
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "one.metric == 'MALS'",
-        "name.startswith(('leakage ', 'DPA'))",
-        "report['directional A->T']",
-        "isinstance(auditor, LeakageAuditor)",
-        "from skbiasamp import MALSAuditor",
-    ],
-)
-def test_the_gate_sees_a_named_metric(code):
-    assert list(metrics_named(code))
+def test_reports_pages_plots_and_commands_never_name_metrics():
+    paths = [path for layer in READERS for path in (PACKAGE / layer).rglob("*.py")]
+    named = {str(path.relative_to(PACKAGE)): [*metrics_named(path.read_text())] for path in paths}
+    assert {name: found for name, found in named.items() if found} == DEFAULTS
 
 
 def run(code):
@@ -231,34 +204,18 @@ def test_importing_the_package_imports_no_layer():
 
 def test_public_names_exist_and_are_listed():
     for name in skbiasamp.__all__:
-        assert getattr(skbiasamp, name) is not None
+        thing = getattr(skbiasamp, name)
         assert name in dir(skbiasamp)
+        if hasattr(thing, "__all__"):
+            assert thing.__all__ == sorted(thing.__all__), name
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         skbiasamp.nothing  # noqa: B018
 
 
-@pytest.mark.parametrize(
-    "module", ["datasets", "inference", "metrics", "model_selection", "plotting", "text"]
-)
-def test_submodules_list_their_public_names(module):
-    names = importlib.import_module(f"skbiasamp.{module}").__all__
-    assert names == sorted(names)
-
-
-def public_objects():
-    for name in skbiasamp.__all__:
-        thing = getattr(skbiasamp, name)
-        if hasattr(thing, "__all__"):
-            for inner in thing.__all__:
-                yield pytest.param(getattr(thing, inner), id=f"{name}.{inner}")
-        else:
-            yield pytest.param(thing, id=name)
-
-
-@pytest.mark.parametrize("thing", list(public_objects()))
-def test_every_public_name_has_an_example(thing):
-    assert "Examples\n" in thing.__doc__
-    assert ">>> " in thing.__doc__
+def test_every_public_name_has_an_example():
+    for name, thing in public_objects().items():
+        assert "Examples\n" in thing.__doc__, name
+        assert ">>> " in thing.__doc__, name
 
 
 def entered(call):

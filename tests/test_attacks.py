@@ -1,7 +1,5 @@
 """Leakage and DPA as they are used: properties, attackers of all kinds, inputs of all kinds."""
 
-import json
-import pickle
 from collections import Counter
 
 import joblib
@@ -15,8 +13,8 @@ from pandas.testing import assert_frame_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, root_mean_squared_error
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.metrics import balanced_accuracy_score, root_mean_squared_error
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -53,113 +51,28 @@ def assert_close(value, expected):
     assert_allclose(value, expected, rtol=0, atol=1e-12)
 
 
-# --------------------------------------------------------------------------- properties
-
-
 @every_metric
-@pytest.mark.parametrize("cv", [None, 3])
 @looked_at
-@given(worlds(weights=st.integers(1, 3)))
-def test_values_lie_between_minus_one_and_one(metric, cv, world):
-    value = closed(audited(world), metric, cv=cv, n_draws=2, random_state=0)
-    assert -1 <= value <= 1
-    assert abs(value) < 1 or cv is not None  # where nobody is ever right the value is the limit
-
-
-@every_metric
-@pytest.mark.parametrize("cv", [None, 3])
-@pytest.mark.parametrize("equalize", ["f1", "accuracy", None])
-@looked_at
-@given(worlds(weights=st.floats(0.01, 3)))
-def test_a_perfect_model_amplifies_nothing(metric, cv, equalize, world):
+@given(worlds(weights=st.floats(0.01, 3)), st.sampled_from([None, 3]))
+def test_a_perfect_model_amplifies_nothing(metric, world, cv):
     perfect = {"y_pred": world["y_true"], "sensitive_pred": world["sensitive_features"]}
-    options = {"cv": cv, "equalize": equalize, "n_draws": 2, "random_state": 0}
-    assert_close(closed(audited(world) | perfect, metric, **options), 0)
-
-
-@every_metric
-@looked_at
-@given(worlds(weights=st.integers(1, 3)))
-def test_names_mean_nothing(metric, world):
-    world = audited(world)
-    renamed = dict(world)
-    for name in ("sensitive_features", "sensitive_pred"):
-        renamed[name] = np.array(["zebra", "b", "a"])[np.char.lstrip(world[name], "g").astype(int)]
-    for name in ("y_true", "y_pred"):
-        one = world[name]
-        renamed[name] = one[:, ::-1] if one.ndim == 2 else np.array(["r", "q", "p", "o"])[one]
-    # By default; F1 of a binary label depends on which class is positive.
-    default = {"equalize": "auto" if metric == "leakage" else "accuracy"}
-    for quality in ("accuracy", "balanced_accuracy", "f1"):
-        options = default | {"quality": quality}
-        assert_close(closed(renamed, metric, **options), closed(world, metric, **options))
-
-
-@every_metric
-@looked_at
-@given(worlds(weights=st.integers(1, 4)))
-def test_a_weight_is_a_repetition(metric, world):
-    world = audited(world)
-    weight = world.pop("sample_weight")
-    repeated = {name: np.repeat(one, weight, axis=0) for name, one in world.items()}
-    weighted = world | {"sample_weight": weight}
-    assert_close(closed(weighted, metric), closed(repeated, metric))
-    options = {"cv": 4, "n_draws": 3, "random_state": 5}  # the same cells, and so the same draws
-    assert closed(weighted, metric, **options) == closed(repeated, metric, **options)
+    for equalize in ("f1", "accuracy", None):
+        options = {"cv": cv, "equalize": equalize, "n_draws": 2, "random_state": 0}
+        assert_close(closed(audited(world) | perfect, metric, **options), 0)
 
 
 @every_metric
 @looked_at
 @given(worlds(weights=st.integers(1, 4)), st.sampled_from([0.01, 7, 1e6]))
-def test_only_relative_weights_matter_in_closed_form(metric, world, scale):
+def test_a_weight_is_a_repetition_and_has_no_unit(metric, world, scale):
     world = audited(world)
-    scaled = world | {"sample_weight": world["sample_weight"] * scale}
-    assert_allclose(closed(scaled, metric), closed(world, metric), rtol=0, atol=1e-9)
-
-
-@every_metric
-@looked_at
-@given(worlds(weights=st.integers(1, 4)), st.integers(0, 2**31))
-def test_the_order_of_rows_means_nothing_in_closed_form(metric, world, seed):
-    world = audited(world)
-    order = np.random.default_rng(seed).permutation(len(world["y_true"]))
-    assert_close(
-        closed({key: one[order] for key, one in world.items()}, metric), closed(world, metric)
-    )
-
-
-@every_metric
-@looked_at
-@given(worlds(weights=st.integers(1, 3)))
-def test_exchanging_labels_and_predictions_turns_the_sign(metric, world):
-    world = audited(world)
-    pair = ("sensitive_features", "sensitive_pred") if metric == "T->A" else ("y_true", "y_pred")
-    exchanged = world | dict(zip(pair, (world[pair[1]], world[pair[0]]), strict=True))
-    options = {"equalize": None}
-    assert_close(closed(exchanged, metric, **options), -closed(world, metric, **options))
-
-
-@pytest.mark.parametrize("balanced", [True, False])
-@pytest.mark.parametrize(
-    "attacker",
-    [DecisionTreeClassifier(max_depth=2), LogisticRegression(), BernoulliNB(), GaussianNB()],
-    ids=lambda attacker: type(attacker).__name__,
-)
-@settings(max_examples=8)
-@given(world=worlds(kinds=("multilabel",), weights=st.integers(1, 3)))
-def test_no_attacker_beats_the_exact_one_on_what_it_learnt_from(attacker, balanced, world):
-    X, group, weight = (world[name] for name in ("y_true", "sensitive_features", "sample_weight"))
-    best = dataset_leakage(
-        X,
-        sensitive_features=group,
-        sample_weight=weight,
-        attacker="exact",
-        cv=None,
-        balanced=balanced,
-    )
-    told = clone(attacker).fit(X, group, sample_weight=weight).predict(X)
-    score = balanced_accuracy_score if balanced else accuracy_score
-    assert score(group, told, sample_weight=weight) <= best + 1e-12
+    weight = world.pop("sample_weight")
+    repeated = {name: np.repeat(one, weight, axis=0) for name, one in world.items()}
+    weighted, scaled = (world | {"sample_weight": one} for one in (weight, weight * scale))
+    assert_close(closed(weighted, metric), closed(repeated, metric))
+    assert_allclose(closed(scaled, metric), closed(weighted, metric), rtol=0, atol=1e-9)
+    options = {"cv": 4, "n_draws": 3, "random_state": 5}  # the same cells, and so the same draws
+    assert closed(weighted, metric, **options) == closed(repeated, metric, **options)
 
 
 def test_the_exact_attacker_of_the_library_is_the_public_one():
@@ -172,45 +85,26 @@ def test_the_exact_attacker_of_the_library_is_the_public_one():
             assert_close(closed(world, metric, attacker=attacker, **options), fast)
 
 
-# --------------------------------------------------------------------------- random numbers
-
-
-@every_metric
+@pytest.mark.parametrize("metric", ["leakage", "A->T"])
 @pytest.mark.parametrize("attacker", ["exact", DecisionTreeClassifier(max_features=1)])
 def test_the_same_seed_gives_the_same_numbers_whatever_the_jobs(metric, attacker):
-    world = with_attribute(n=120)
+    world = simulated(120)
     options = {"attacker": attacker, "cv": 3, "n_draws": 3}
+    before = np.random.get_state()  # noqa: NPY002
     value = closed(world, metric, **options, random_state=3)
     with joblib.parallel_config(backend="threading"):
         assert closed(world, metric, **options, random_state=3, n_jobs=2) == value
     assert closed(world, metric, **options, random_state=4) != value
-
-
-def test_results_repeat_and_leave_the_global_random_numbers_alone():
-    world = simulated(120)
-    before = np.random.get_state()  # noqa: NPY002
-    auditor = LeakageAuditor(
-        attacker=DecisionTreeClassifier(max_features=1), n_draws=2, n_resamples=19, random_state=0
-    )
-    results = [auditor.audit(**world) for _ in range(2)]
-    assert results[0].to_json() == results[1].to_json()
-    values = {closed(world, "leakage", cv=5, n_draws=1, random_state=None) for _ in range(4)}
-    assert len(values) > 1
+    for make in (np.random.RandomState, np.random.default_rng):
+        one, other = make(0), make(0)
+        values = [closed(world, metric, **options, random_state=one) for _ in range(2)]
+        assert values[0] != values[1]  # the next numbers, not the same ones
+        assert closed(world, metric, **options, random_state=other) == values[0]
     after = np.random.get_state()  # noqa: NPY002
     assert_array_equal(before[1], after[1])
     assert before[2:] == after[2:]
-
-
-def test_every_kind_of_random_state_is_taken():
-    world = simulated(120)
-    for make in (np.random.RandomState, np.random.default_rng):
-        one, other = make(0), make(0)
-        values = [closed(world, "A->T", cv=5, random_state=one) for _ in range(2)]
-        assert values[0] != values[1]  # the next numbers, not the same ones
-        assert closed(world, "A->T", cv=5, random_state=other) == values[0]
-
-
-# --------------------------------------------------------------------------- trained attackers
+    values = {closed(world, metric, **options, random_state=None) for _ in range(4)}
+    assert len(values) > 1
 
 
 class Spy(ClassifierMixin, BaseEstimator):
@@ -238,23 +132,26 @@ def spy():
     return Spy()
 
 
-@pytest.mark.parametrize(("n_tasks", "targets"), [(None, 1), (3, 3)])
-def test_every_draw_fold_and_target_has_an_attacker_of_its_own(spy, n_tasks, targets):
-    dpa_amplification(
-        **simulated(200, n_tasks=n_tasks), attacker=spy, cv=4, n_draws=3, random_state=0
-    )
-    assert len(Spy.fitted) == 2 * 3 * 4 * targets
-    seeds = [one[0] for one in Spy.fitted]
-    half = len(seeds) // 2
-    assert len(set(seeds[:half])) == half
-    assert seeds[:half] == seeds[half:]  # both attackers of a pair start alike
-    assert not hasattr(spy, "tree_")
-    assert spy.random_state is None
-
-
-def test_leakage_trains_two_attackers_a_fold_and_draw(spy):
-    leakage_amplification(**simulated(200), attacker=spy, cv=4, n_draws=3, random_state=0)
-    assert len(Spy.fitted) == 2 * 3 * 4
+def test_every_draw_fold_and_target_has_an_attacker_of_its_own(spy):
+    options = {"attacker": spy, "cv": 4, "n_draws": 3, "random_state": 0}
+    for metric, n_tasks, targets in (
+        (dpa_amplification, None, 1),
+        (dpa_amplification, 3, 3),
+        (leakage_amplification, None, 1),
+    ):
+        Spy.fitted.clear()
+        metric(**simulated(200, n_tasks=n_tasks), **options)
+        assert len(Spy.fitted) == 2 * 3 * 4 * targets
+        seeds = [one[0] for one in Spy.fitted]
+        half = len(seeds) // 2
+        assert len(set(seeds[:half])) == half
+        assert seeds[:half] == seeds[half:]  # both attackers of a pair start alike
+        assert not hasattr(spy, "tree_")
+        assert spy.random_state is None
+    # Leakage learns with equally weighted groups.
+    for _, _, y, weight in Spy.fitted:
+        totals = np.bincount(y, weight)
+        assert totals[0] == pytest.approx(totals[1], rel=1e-12)
 
 
 def test_a_row_is_learnt_in_all_folds_but_its_own(spy):
@@ -273,27 +170,25 @@ def test_a_row_is_learnt_in_all_folds_but_its_own(spy):
     assert 0.35 < result.table["quality_model"].item() < 0.65
 
 
-def test_labels_are_learnt_with_balanced_weights(spy):
-    group = np.repeat(["a", "b"], [160, 40])
-    task = np.tile([0, 1], 100)
-    dataset_leakage(task, sensitive_features=group, attacker=spy, n_draws=1, random_state=0)
-    for _, _, y, weight in Spy.fitted:
-        totals = np.bincount(y, weight)
-        assert totals[0] == pytest.approx(totals[1], rel=1e-12)
-
-
 def test_training_labels_alone_only_measure_dataset_leakage(spy):
     world = simulated(200)
-    auditor = LeakageAuditor(attacker=spy, cv=4, n_draws=3, interval=None, random_state=0)
+    auditor = LeakageAuditor(
+        attacker=spy, cv=4, n_draws=3, equalize=None, interval=None, random_state=0
+    )
+    alone = auditor.audit(**world)
+    assert "dataset_leakage" not in alone.statistics
+    Spy.fitted.clear()
     auditor.fit([0, 1] * 30, sensitive_features=["f", "m", "m"] * 20)
     fitted = auditor.audit(**world)
+    assert_frame_equal(alone.table, fitted.table)
     totals = [weight.sum() for _, _, _, weight in Spy.fitted]
     assert len(totals) == 2 * 3 * 4 + 1
     assert all(abs(total - 150) < 40 for total in totals[:-1])  # both on folds of the test rows
     assert totals[-1] == 60  # dataset leakage on the training rows, of which nothing is drawn
-    alone = clone(auditor).audit(**world)
-    assert "dataset_leakage" not in alone.statistics
-    assert_frame_equal(alone.table, fitted.table)
+    # Training rows with predictions teach both attackers, a draw one pair.
+    Spy.fitted.clear()
+    auditor.fit(Contingency.from_labels(**world)).audit(**world)
+    assert [weight.sum() for _, _, _, weight in Spy.fitted] == [200] * (2 * 3 + 1)
     for direction in ("A->T", "T->A"):
         dpa = DPAAuditor(direction, interval=None, random_state=0)
         one = with_attribute(n=200)
@@ -343,20 +238,25 @@ def test_an_estimator_without_weights_sees_the_rows_that_they_stand_for():
         make_pipeline(StandardScaler(), KNeighborsClassifier(3)),
         make_pipeline(make_pipeline(StandardScaler(), DecisionTreeClassifier())),
         LinearSVC(),
+        pytest.param("mlp", marks=pytest.mark.torch),
     ],
-    ids=["pipeline", "pipeline without weights", "nested", "LinearSVC"],
+    ids=["pipeline", "pipeline without weights", "nested", "LinearSVC", "networks"],
 )
 def test_attackers_of_scikit_learn_find_what_is_plain_to_see(attacker):
     """Predictions that are the attribute, and labels that are chance."""
+    if attacker == "mlp":
+        pytest.importorskip("torch")
     rng = np.random.default_rng(3)
     group = rng.choice(["f", "m"], 300)
     world = {"y_true": rng.choice(["no", "yes"], 300), "sensitive_features": group}
-    auditor = LeakageAuditor(attacker=attacker, n_draws=5, n_resamples=19, random_state=0)
+    how = {"cv": 2, "n_draws": 1} if attacker == "mlp" else {"n_draws": 5}
+    auditor = LeakageAuditor(attacker=attacker, n_resamples=19, random_state=0, **how)
     result = auditor.audit(**world, y_pred=np.where(group == "f", "yes", "no"))
     assert result.table["quality_model"].item() == 1
     assert result.table["quality_data"].item() == pytest.approx(0.5, abs=0.12)
     assert result.low > 0.3
-    name = type(attacker.steps[-1][1]).__name__ if hasattr(attacker, "steps") else "LinearSVC"
+    last = attacker.steps[-1][1] if hasattr(attacker, "steps") else attacker
+    name = "MLPAttacker" if attacker == "mlp" else type(last).__name__
     assert result.statistics["attacker"] == name
 
 
@@ -371,67 +271,6 @@ def test_auto_says_which_attacker_it_was():
     assert named == "LogisticRegression"
     named = DPAAuditor(**short).audit(**wide).statistics["attacker"]
     assert named == "exact"  # the attribute has two values, however many labels are told
-
-
-@pytest.mark.torch
-def test_a_skorch_network_attacks():
-    torch = pytest.importorskip("torch")
-    skorch = pytest.importorskip("skorch")
-
-    class Net(torch.nn.Module):
-        def __init__(self, n_out):
-            super().__init__()
-            self.layer = torch.nn.Linear(1, n_out)
-
-        def forward(self, X):
-            return self.layer(X)
-
-    short = {"max_epochs": 15, "lr": 0.5, "batch_size": 32, "verbose": 0, "train_split": None}
-    net = skorch.NeuralNetClassifier(
-        Net, module__n_out=2, criterion=torch.nn.CrossEntropyLoss, **short
-    )
-    rng = np.random.default_rng(0)
-    group = rng.choice(["f", "m"], 200)
-    world = {"y_true": rng.choice(["no", "yes"], 200), "sensitive_features": group}
-    world["y_pred"] = np.where(group == "f", "yes", "no")
-    options = {"attacker": net, "cv": 2, "n_draws": 1, "equalize": None}
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        before = torch.random.get_rng_state()
-        values = [dpa_amplification(**world, **options, random_state=0) for _ in range(2)]
-        assert torch.equal(before, torch.random.get_rng_state())
-        assert values[0] == values[1]
-        assert values[0] == pytest.approx((1 - 0.5) / 1.5, abs=0.06)
-        assert not net.initialized_
-        numbers = rng.normal(size=200)
-        short |= {"max_epochs": 60, "lr": 0.1}
-        regressor = skorch.NeuralNetRegressor(Net, module__n_out=1, **short)
-        value = dpa_amplification(
-            numbers,
-            2.0 * (group == "f") + 0.1 * rng.normal(size=200),
-            sensitive_features=group,
-            quality="inverse_rmse",
-            random_state=0,
-            **(options | {"attacker": regressor}),
-        )
-        assert value == pytest.approx((1 / 0.1 - 1) / (1 / 0.1 + 1), abs=0.1)
-    finally:
-        torch.set_num_threads(threads)
-
-
-@pytest.mark.torch
-def test_networks_by_name_find_what_is_plain_to_see():
-    pytest.importorskip("torch")
-    world = simulated(200)
-    world["y_pred"] = (world["sensitive_features"] == "f").astype(int)
-    result = DPAAuditor(attacker="mlp", n_draws=1, cv=2, n_resamples=19, random_state=0)
-    result = result.audit(**world)
-    assert result.statistics["attacker"] == "MLPAttacker"
-    assert result.table["quality_model"].item() == 1
-
-
-# --------------------------------------------------------------------------- numbers
 
 
 def test_continuous_labels_are_told_by_regressors():
@@ -488,123 +327,31 @@ def test_continuous_attributes_are_told_by_regressors(direction):
     assert result.table["quality_data"].item() == pytest.approx(1 / income.std(), rel=0.05)
 
 
-# --------------------------------------------------------------------------- inputs
-
-
-def same(world, **changed):
-    """Return both metrics in closed form of changed inputs, and of the inputs themselves."""
-    for metric in ("leakage", "A->T"):
-        yield closed(world | changed, metric), closed(world, metric)
-
-
-@pytest.mark.parametrize(
-    "dress",
-    [
-        lambda p: np.where(p, 1.7, -0.4),
-        lambda p: np.where(p, 1.7, -0.4)[:, None],
-        lambda p: np.where(p, 0.9, 0.2),
-        lambda p: np.where(p, 0.9, 0.2).astype(np.float32),
-        lambda p: np.where(p[:, None], [-2.0, 0.3], [1.0, -5.0]),
-        lambda p: np.where(p[:, None], [0.1, 0.9], [0.8, 0.2]),
-        lambda p: np.eye(2)[p],
-        lambda p: np.eye(2, dtype=int)[p],
-    ],
-    ids=["logits", "n1", "probability", "float32", "n2 logits", "n2", "one-hot", "whole"],
-)
-def test_scores_of_two_values_are_the_labels_they_stand_for(dress):
-    """Few-valued scores are as good as labels, for the table as well as for what is told."""
-    world = simulated(200)
-    for value, expected in same(world, y_pred=dress(world["y_pred"])):
-        assert_close(value, expected)
-
-
-def test_scores_of_classes_and_tasks_are_the_labels_they_stand_for():
+def test_scores_of_few_values_are_the_labels_they_stand_for():
+    """They are as good as labels, for the table as well as for what is told."""
     rng = np.random.default_rng(0)
-    group = rng.choice(["f", "m"], 200)
+    two, tasks = simulated(200), simulated(200, n_tasks=4)
+    p, columns = two["y_pred"], two["y_pred"][:, None]
     task, predicted = rng.integers(3, size=(2, 200))
-    world = dict(zip(TOLD, (task, predicted, group), strict=True))
-    for scores in (np.eye(3)[predicted], 5 * np.eye(3)[predicted] - 2):
-        for value, expected in same(world, y_pred=scores):
-            assert_close(value, expected)
-    world = simulated(200, n_tasks=4)
-    for value, expected in same(world, y_pred=3.0 * world["y_pred"] - 1):
-        assert_close(value, expected)
-    hard = world["sensitive_features"] == "m"
-    world = with_attribute(n=200)
+    three = two | {"y_true": task, "y_pred": predicted}
+    for world, scores in [
+        (two, np.where(p, 1.7, -0.4)),  # logits
+        (two, np.where(columns, 1.7, -0.4)),
+        (two, np.where(p, 0.9, 0.2)),
+        (two, np.where(p, 0.9, 0.2).astype(np.float32)),
+        (two, np.where(columns, [-2.0, 0.3], [1.0, -5.0])),
+        (two, np.where(columns, [0.1, 0.9], [0.8, 0.2])),
+        (two, np.eye(2)[p]),
+        (two, np.eye(2, dtype=int)[p]),
+        (three, np.eye(3)[predicted]),
+        (three, 5 * np.eye(3)[predicted] - 2),
+        (tasks, 3.0 * tasks["y_pred"] - 1),
+    ]:
+        for metric in ("leakage", "A->T"):
+            assert_close(closed(world | {"y_pred": scores}, metric), closed(world, metric))
+    world, hard = with_attribute(n=200), two["sensitive_features"] == "m"
     value = closed(world | {"sensitive_pred": np.where(hard, 0.8, 0.3)}, "T->A")
     assert_close(value, closed(world | {"sensitive_pred": np.where(hard, "m", "f")}, "T->A"))
-
-
-def containers():
-    pl, pa, torch = (pytest.importorskip(name) for name in ("polars", "pyarrow", "torch"))
-    names = [f"c{i}" for i in range(3)]
-    return {
-        "list": np.ndarray.tolist,
-        "pandas": lambda x: pd.DataFrame(x, columns=names) if x.ndim == 2 else pd.Series(x),
-        "polars": lambda x: pl.DataFrame(x, schema=names) if x.ndim == 2 else pl.Series(x),
-        "pyarrow": lambda x: (
-            pa.table(dict(zip(names, x.T, strict=True))) if x.ndim == 2 else pa.array(x)
-        ),
-        "torch": lambda x: torch.tensor(x, requires_grad=x.dtype.kind == "f"),
-    }
-
-
-@pytest.mark.parametrize("container", ["list", "pandas", "polars", "pyarrow", "torch"])
-@pytest.mark.parametrize("n_tasks", [None, 3])
-def test_containers_mean_nothing(container, n_tasks):
-    dress = containers()[container]
-    rng = np.random.default_rng(0)
-    world = simulated(100, n_tasks=n_tasks)
-    world["sensitive_features"] = (world["sensitive_features"] == "f").astype(int)
-    world["y_pred"] = world["y_pred"] + rng.normal(size=world["y_pred"].shape)
-    options = {"n_draws": 2, "random_state": 0}
-    expected = leakage_amplification(**world, **options)
-    dressed = {name: dress(one) for name, one in world.items()}
-    assert leakage_amplification(**dressed, **options) == pytest.approx(expected, abs=1e-12)
-
-
-def test_wide_labels_are_perturbed_row_by_row():
-    """Thirty labels have no table; their flips still make chance of what they told."""
-    rng = np.random.default_rng(0)
-    group = rng.integers(2, size=600)
-    task = np.tile((group == 1)[:, None], (1, 30)).astype(int)
-    chance = rng.integers(2, size=(600, 30))
-    options = {"equalize": "accuracy", "n_draws": 1, "cv": 3, "interval": None}
-    auditor = LeakageAuditor(**options, random_state=0)
-    result = auditor.audit(task, chance, sensitive_features=group)
-    assert result.statistics["attacker"] == "LogisticRegression"
-    assert result.table["quality_data"].item() == pytest.approx(0.5, abs=0.1)
-    good = np.where(rng.random(task.shape) < 0.1, 1 - task, task)
-    result = auditor.audit(task, good, sensitive_features=group)
-    assert result.table["quality_data"].item() == 1
-
-
-def test_logits_leak_what_labels_hide():
-    """Labels that are chance, logits whose size is the attribute."""
-    rng = np.random.default_rng(0)
-    group, task = rng.integers(2, size=(2, 400))
-    logits = (2 * task - 1) * np.where(group == 1, 3.0, 1.0) + 0.1 * rng.normal(size=400)
-    options = {"attacker": DecisionTreeClassifier(max_depth=3), "n_draws": 2, "random_state": 0}
-    labels = {"y_true": task, "sensitive_features": group}
-    assert leakage_amplification(**labels, y_pred=logits, **options) > 0.4
-    value = leakage_amplification(**labels, y_pred=(logits > 0).astype(int), **options)
-    assert abs(value) < 0.1
-
-
-def test_missing_groups_are_left_out_or_a_group():
-    world = simulated(200)
-    group = world["sensitive_features"].astype(object)
-    group[::7] = None
-    known = np.array([one is not None for one in group])
-    kept = {name: one[known] for name, one in world.items()}
-    for metric in ("leakage", "A->T"):
-        gone = closed(world | {"sensitive_features": group}, metric, missing="drop")
-        assert_close(gone, closed(kept, metric))
-        named = np.where(known, world["sensitive_features"], "nobody knows")
-        own = closed(world | {"sensitive_features": group}, metric, missing="group")
-        assert_close(own, closed(world | {"sensitive_features": named}, metric))
-    with pytest.raises(ValueError, match="missing values in 29 rows"):
-        closed(world | {"sensitive_features": group}, "leakage")
 
 
 def test_several_attributes_are_told_by_an_attacker_each():
@@ -622,62 +369,23 @@ def test_several_attributes_are_told_by_an_attacker_each():
     assert float(crossed) == float(named)
 
 
-# --------------------------------------------------------------------------- auditors
-
-
 @every_auditor
-def test_auditors_are_estimators(auditor):
-    world = with_attribute(n=100)
-    copy = pickle.loads(pickle.dumps(clone(auditor)))
-    assert copy.get_params() == auditor.get_params()
-    assert type(auditor).__name__ in repr(auditor)
-    assert "<style>" in auditor._repr_html_()
-    assert copy.audit(**world).to_json() == auditor.audit(**world).to_json()
-    fitted = clone(auditor).fit(world["y_true"], sensitive_features=world["sensitive_features"])
-    again = pickle.loads(pickle.dumps(fitted))
-    assert again.audit(**world).to_json() == fitted.audit(**world).to_json()
-    assert not hasattr(fitted, "y_at_")
-    assert fitted.groups_ == ["f", "m"]
-    assert fitted.n_samples_fit_ == 100
-
-
-@every_auditor
-def test_the_score_is_the_value_and_the_function_of_the_same_name(auditor):
-    world = with_attribute(n=100)
-    assert auditor.score(**world) == float(auditor.audit(**world))
-    assert float(clone(auditor).set_params(interval=None).audit(**world)) == auditor.score(**world)
-    options = {"n_draws": 2, "random_state": 0}
-    metric = auditor.direction or "leakage"
-    options["quality"] = auditor.quality
-    if metric == "leakage":  # takes no predicted group
-        del world["sensitive_pred"]
-    assert closed(world, metric, cv=5, **options) == auditor.score(**world)
-
-
-@every_auditor
-def test_a_contingency_may_stand_for_labels(auditor):
+def test_a_contingency_and_the_function_of_the_same_name_give_the_same_number(auditor):
     world = with_attribute(n=100)
     cells = Contingency.from_labels(**world)
-    assert auditor.audit(cells).to_json() == auditor.audit(**world).to_json()
-    chunks = clone(auditor)
-    for rows in (slice(0, 30), slice(30, 100)):
-        part = {name: one[rows] for name, one in world.items()}
-        chunks.partial_fit(part["y_true"], sensitive_features=part["sensitive_features"])
-    whole = clone(auditor).fit(world["y_true"], sensitive_features=world["sensitive_features"])
-    assert chunks.contingency_ == whole.contingency_
-    assert chunks.score(cells) == pytest.approx(whole.score(**world), abs=0.15)
+    result = auditor.audit(cells)
+    assert result.to_json() == auditor.audit(**world).to_json()
     counted = clone(auditor).set_params(cv=None, attacker="exact")
     assert counted.fit(cells).score(cells) == pytest.approx(counted.score(**world), abs=1e-12)
-
-
-def test_a_contingency_with_predictions_teaches_both_attackers(spy):
-    world = simulated(100)
-    auditor = LeakageAuditor(
-        attacker=spy, cv=4, n_draws=3, equalize=None, interval=None, random_state=0
-    )
-    auditor.fit(Contingency.from_labels(**world)).audit(**world)
-    assert len(Spy.fitted) == 2 * 3 + 1  # the last one for dataset leakage
-    assert all(weight.sum() == 100 for _, _, _, weight in Spy.fitted)
+    options = {"n_draws": 2, "random_state": 0, "quality": auditor.quality, "cv": 5}
+    metric = auditor.direction or "leakage"
+    if metric == "leakage":  # takes no predicted group
+        del world["sensitive_pred"]
+    assert closed(world, metric, **options) == float(result)
+    without = clone(auditor).set_params(interval=None).audit(**world)
+    assert float(without) == float(result)
+    assert np.isnan([without.low, without.high, without.p_value]).all()
+    assert without.confidence_level is None
 
 
 @every_auditor
@@ -686,41 +394,20 @@ def test_runs_of_a_model_are_averaged(auditor):
     one, attribute = world.pop("y_pred"), world.pop("sensitive_pred")
     runs, attributes = [one, np.roll(one, 5)], [attribute, np.roll(attribute, 1)]
     result = auditor.audit_runs(**world, y_preds=runs, sensitive_preds=attributes)
-    single = [
-        auditor.score(**world, y_pred=run, sensitive_pred=guess)
+    each = [
+        auditor.audit(**world, y_pred=run, sensitive_pred=guess)
         for run, guess in zip(runs, attributes, strict=True)
     ]
-    assert float(result) == pytest.approx(np.mean(single), abs=1e-12)
-    assert result.statistics["between_run_sd"] == pytest.approx(np.std(single, ddof=1), abs=1e-12)
+    values = [float(single) for single in each]
+    assert float(result) == pytest.approx(np.mean(values), abs=1e-12)
+    assert result.statistics["between_run_sd"] == pytest.approx(np.std(values, ddof=1), abs=1e-12)
     assert result.statistics["attacker"] == "exact"
     assert result.low < float(result) < result.high
     # Quantiles of Student's t, which are as far below as above.
     assert result.high - result.value == pytest.approx(result.value - result.low)
-    tables = [
-        auditor.audit(**world, y_pred=run, sensitive_pred=guess).table
-        for run, guess in zip(runs, attributes, strict=True)
-    ]
     for name in ("quality_model", "delta", "amplification"):
-        expected = np.mean([table[name] for table in tables], axis=0)
+        expected = np.mean([single.table[name] for single in each], axis=0)
         assert_allclose(result.table[name], expected, atol=1e-12)
-
-
-@every_auditor
-def test_results_can_be_read_and_stored(auditor):
-    world = with_attribute(n=100)
-    world["sensitive_features"] = np.where(world["sensitive_features"] == "f", "<b>f</b>", "m")
-    world["sensitive_pred"] = world["sensitive_features"][::-1]
-    result = auditor.audit(**world)
-    held = json.loads(result.to_json())
-    assert held["value"] == float(result)
-    assert held["statistics"]["attacker"] == "exact"
-    assert set(held["table"][0]) >= {"group", "task", "quality_data", "quality_model", "delta"}
-    assert "exact attacker" in repr(result)
-    assert "<b>f</b>" not in result._repr_html_()
-    frame = result.to_frame()
-    assert_frame_equal(frame.drop(columns=["metric", "direction"]), result.table)
-    delta = result.table["quality_model"] - result.table["quality_data"]
-    assert_allclose(result.table["delta"], delta, atol=1e-15)
 
 
 def test_tasks_have_a_row_each_and_the_value_is_their_mean():
@@ -744,46 +431,29 @@ def test_the_quality_of_a_guess_stands_beside_that_of_attackers():
     world, options = simulated(400), {"interval": None, "random_state": 0}
     for auditor in (LeakageAuditor(**options), DPAAuditor(**options)):
         result = auditor.audit(**world)
+        assert result.statistics["chance_data"] == result.statistics["chance_model"] == 0.5
         assert result.facts.baseline == "equally accurate random labels"
         assert result.facts.guesses.chance == 0.5
-        assert "exact attacker)" in str(result)
     result = DPAAuditor(**options, quality="accuracy", equalize=None).audit(**world)
-    most = [max(np.mean(world[name]), 1 - np.mean(world[name])) for name in ("y_true", "y_pred")]
+    for side, labels in (("data", world["y_true"]), ("model", world["y_pred"])):
+        most = np.bincount(labels).max() / 400
+        assert result.statistics[f"chance_{side}"] == pytest.approx(most, abs=1e-12)
     assert result.facts.baseline == "the labels"
-    assert result.facts.guesses.chance == pytest.approx(most[1])
+    assert result.facts.guesses.chance == pytest.approx(most)
     # Inverse qualities are no shares of rows.
     result = DPAAuditor(**options, quality="inverse_log_loss").audit(**world)
     assert "%" not in result.sentence.replace("95 %", "")
 
 
-def test_attackers_that_see_nothing_are_reported():
-    world = simulated(400)
-    result = LeakageAuditor(interval=None, random_state=0).audit(**world)
-    assert result.statistics["chance_data"] == result.statistics["chance_model"] == 0.5
-    result = DPAAuditor(interval=None, random_state=0).audit(**world)
-    assert result.statistics["chance_data"] == result.statistics["chance_model"] == 0.5
-    options = {"quality": "accuracy", "equalize": None, "interval": None, "random_state": 0}
-    result = DPAAuditor(**options).audit(**world)
-    for side, labels in (("data", world["y_true"]), ("model", world["y_pred"])):
-        most = np.bincount(labels).max() / 400
-        assert result.statistics[f"chance_{side}"] == pytest.approx(most, abs=1e-12)
-
-
-# --------------------------------------------------------------------------- intervals
-
-
 @every_auditor
-@pytest.mark.parametrize("n_tasks", [None, 2])
-def test_intervals_hold_the_value_and_shrink_with_more_rows(auditor, n_tasks):
+def test_intervals_hold_the_value_and_shrink_with_more_rows(auditor):
     rng = np.random.default_rng(0)
     group = rng.integers(2, size=400)
-    shape = 400 if n_tasks is None else (400, n_tasks)
-    leaning = group if n_tasks is None else group[:, None]
     # Far from ties: what a table tells is then sure, and only how often that is right varies.
-    task = np.where(rng.random(shape) < 0.8, leaning, 1 - leaning)
+    task = np.where(rng.random(400) < 0.8, group, 1 - group)
     world = {
         "y_true": task,
-        "y_pred": np.where(rng.random(shape) < 0.8, task, leaning),
+        "y_pred": np.where(rng.random(400) < 0.8, task, group),
         "sensitive_features": group,
         "sensitive_pred": np.where(rng.random(400) < 0.8, group, 1 - group),
     }
@@ -795,10 +465,7 @@ def test_intervals_hold_the_value_and_shrink_with_more_rows(auditor, n_tasks):
         assert result.low < float(result) < result.high
         errors.append(result.statistics["standard_error"])
         assert (result.table["low"] <= result.table["high"]).all()
-    ratio = errors[0] / errors[1]
-    assert ratio > 1.8
-    if auditor.direction == "A->T" or n_tasks is None:  # of (0, 1) no table is ever sure
-        assert ratio < 2.2
+    assert 1.8 < errors[0] / errors[1] < 2.2
 
 
 def test_trained_attackers_are_as_uncertain_as_the_exact_one():
@@ -826,67 +493,37 @@ def test_trained_attackers_are_as_uncertain_as_the_exact_one():
     assert_allclose(errors, expected, rtol=0.1)
 
 
-def test_the_level_and_the_p_value_go_with_the_interval():
-    world = simulated(300)
-    auditor = DPAAuditor(random_state=0, n_resamples=399)
-    widths = []
-    for level in (0.5, 0.9, 0.99):
-        result = auditor.set_params(confidence_level=level).audit(**world)
-        widths.append(result.high - result.low)
-        if abs(result.p_value - (1 - level)) > 0.01:
-            assert (result.low > 0 or result.high < 0) == (result.p_value < 1 - level)
-    assert widths[0] < widths[1] < widths[2]
-
-
-def test_no_interval_is_no_interval():
-    result = DPAAuditor(interval=None, random_state=0).audit(**simulated(100))
-    assert np.isnan([result.low, result.high, result.p_value]).all()
-    assert result.confidence_level is None
-
-
-# --------------------------------------------------------------------------- nothing to tell
-
-
 @pytest.mark.filterwarnings("error::sklearn.exceptions.UndefinedMetricWarning")
 @pytest.mark.parametrize("attacker", ["exact", LogisticRegression(), GaussianNB()])
-@pytest.mark.parametrize("equalize", ["accuracy", "f1", None])
-def test_what_has_one_value_is_told_by_chance_and_said_so(attacker, equalize):
+def test_what_has_one_value_is_told_by_chance_and_said_so(attacker):
     world = simulated(60)
-    options = {"attacker": attacker, "n_draws": 1, "random_state": 0, "equalize": equalize}
+    options = {"attacker": attacker, "n_draws": 1, "random_state": 0}
     constant = {"y_true": np.zeros(60, int), "y_pred": np.zeros(60, int)}
-    with pytest.warns(UndefinedMetricWarning, match="has one value only") as caught:
-        assert dpa_amplification(**(world | constant), **options) == 0
-    assert caught[0].filename == __file__
-    with pytest.warns(UndefinedMetricWarning, match="has one value only") as caught:
-        result = LeakageAuditor(**options, n_resamples=9).audit(
-            world["y_true"], world["y_pred"], sensitive_features=["f"] * 60
-        )
-    assert caught[0].filename == __file__
-    assert float(result) == 0
     columns = {name: np.c_[world[name], np.zeros(60, int)] for name in TOLD[:2]}
+    for equalize in ("accuracy", "f1", None):
+        options |= {"equalize": equalize}
+        with pytest.warns(UndefinedMetricWarning, match="has one value only") as caught:
+            assert dpa_amplification(**(world | constant), **options) == 0
+        assert caught[0].filename == __file__
+        auditor = LeakageAuditor(**options, n_resamples=9)
+        with pytest.warns(UndefinedMetricWarning, match="has one value only") as caught:
+            assert auditor.score(**world | {"sensitive_features": ["f"] * 60}) == 0
+        assert caught[0].filename == __file__
     with pytest.warns(UndefinedMetricWarning, match="The target 1 has one value only"):
-        result = DPAAuditor(**options, n_resamples=9).audit(**(world | columns))
-    assert result.table["amplification"][1] == 0
-    assert result.table["quality_model"][1] == 1
+        table = DPAAuditor(**options, n_resamples=9).audit(**(world | columns)).table
+    assert (table["amplification"][1], table["quality_model"][1]) == (0, 1)
 
 
-@pytest.mark.parametrize("quality", ["accuracy", "f1", "balanced_accuracy", "inverse_log_loss"])
 @pytest.mark.parametrize("attacker", ["exact", LogisticRegression(), KNeighborsClassifier(1)])
-def test_a_fold_may_lack_a_class_or_an_input(attacker, quality):
+def test_a_fold_may_lack_a_class_or_an_input(attacker):
     """One row of a class: the attackers that are judged on it have never seen it."""
     labels = [0] * 29 + [1]
     world = {"y_true": labels, "y_pred": labels[::-1], "sensitive_features": ["a", "b"] * 15}
-    value = dpa_amplification(
-        **world, attacker=attacker, quality=quality, n_draws=2, random_state=0
-    )
-    assert -1 <= value <= 1
     rare = {**world, "sensitive_features": ["a"] * 29 + ["b"]}
-    assert np.isfinite(
-        leakage_amplification(**rare, attacker=attacker, quality=quality, n_draws=2, random_state=0)
-    )
-
-
-# --------------------------------------------------------------------------- bad input
+    for quality in ("accuracy", "f1", "balanced_accuracy", "inverse_log_loss"):
+        options = {"attacker": attacker, "quality": quality, "n_draws": 2, "random_state": 0}
+        assert -1 <= dpa_amplification(**world, **options) <= 1
+        assert np.isfinite(leakage_amplification(**rare, **options))
 
 
 class NoPredict(BaseEstimator):
@@ -896,155 +533,64 @@ class NoPredict(BaseEstimator):
 
 GOOD = simulated(60)
 NUMBERS = np.linspace(0.1, 1.3, 60)
-BAD = {
-    "negative quality": (
-        {"quality": lambda y, p: -1.0},
-        ValueError,
-        r"quality=<lambda> returned -1: .*never negative.*take 1 / loss",
-    ),
-    "quality that is NaN": (
-        {"quality": lambda y, p: float("nan")},
-        ValueError,
-        "quality=<lambda> returned nan",
-    ),
-    "unknown quality": (
-        {"quality": "auc"},
-        ValueError,
-        "'quality' parameter of dpa_amplification must be",
-    ),
-    "unknown equalizer": (
-        {"equalize": "auc"},
-        ValueError,
-        "'equalize' parameter of dpa_amplification must be",
-    ),
-    "unknown attacker": (
-        {"attacker": "forest"},
-        ValueError,
-        "'attacker' parameter of dpa_amplification must be a str among .*'forest'",
-    ),
-    "no predict": (
-        {"attacker": NoPredict()},
-        ValueError,
-        "an object implementing 'fit' and 'predict'. Got NoPredict",
-    ),
-    "a class": (
-        {"attacker": GaussianNB},
-        TypeError,
-        r"got the class GaussianNB\. Pass an instance: GaussianNB\(\)",
-    ),
-    "a number": ({"attacker": 3}, ValueError, "implementing 'fit' and 'predict'. Got 3"),
-    "regressor for classes": (
+# What of the good call is changed, and what the error says.
+BAD = [
+    ({"quality": lambda y, p: -1.0}, r"<lambda> returned -1: .*never negative.*take 1 / loss"),
+    ({"quality": lambda y, p: float("nan")}, "quality=<lambda> returned nan"),
+    ({"attacker": NoPredict()}, "an object implementing 'fit' and 'predict'. Got NoPredict"),
+    ({"attacker": GaussianNB}, r"got the class GaussianNB\. Pass an instance: GaussianNB\(\)"),
+    (
         {"attacker": DecisionTreeRegressor()},
-        ValueError,
         "must be a classifier, since the target is a class; got DecisionTreeRegressor",
     ),
-    "classifier for numbers": (
+    (
         {"attacker": GaussianNB(), "quality": "inverse_rmse"},
-        ValueError,
         "must be a regressor, since the target is continuous; got GaussianNB",
     ),
-    "exact for numbers": (
+    (
         {"attacker": "exact", "quality": "inverse_rmse"},
-        ValueError,
         "'exact' predicts classes, and the target is continuous",
     ),
-    "more folds than rows": (
-        {name: one[:4] for name, one in GOOD.items()},
-        ValueError,
-        "got 5 folds and 4 rows",
-    ),
-    "cv=1": (
-        {"cv": 1},
-        ValueError,
-        r"'cv' parameter .* must be an int in the range \[2, inf\) or None",
-    ),
-    "cv=True": ({"cv": True}, ValueError, "'cv' parameter of dpa_amplification must be an int"),
-    "a splitter": (
-        {"cv": "KFold"},
-        ValueError,
-        "'cv' parameter of dpa_amplification must be an int",
-    ),
-    "n_draws=0": ({"n_draws": 0}, ValueError, r"'n_draws' parameter .* range \[1, inf\). Got 0"),
-    "closed form of a tree": (
+    ({name: one[:4] for name, one in GOOD.items()}, "got 5 folds and 4 rows"),
+    (
         {"cv": None, "attacker": DecisionTreeClassifier()},
-        ValueError,
         "closed form of the exact attacker, and the attacker here is DecisionTreeClassifier",
     ),
-    "closed form of few rows": (
+    (
         {"cv": None, **{name: one[:20] for name, one in GOOD.items()}},
-        ValueError,
         "use cv=5 .or attacker='exact', though inputs have fewer than 20 rows each",
     ),
-    "no probabilities": (
-        {"attacker": LinearSVC(), "quality": "inverse_log_loss"},
-        TypeError,
-        "LinearSVC has no predict_proba",
-    ),
-    "NaN among logits": (
+    ({"attacker": LinearSVC(), "quality": "inverse_log_loss"}, "LinearSVC has no predict_proba"),
+    (
         {"y_pred": np.where(np.arange(60) == 7, np.nan, NUMBERS)},
-        ValueError,
         "y_pred has missing or infinite values in 1 row, at position 7",
     ),
-    "infinite logits": (
+    (
         {"y_pred": np.where(np.arange(60) == 7, np.inf, NUMBERS)},
-        ValueError,
         "y_pred holds infinite values in 1 row, at position 7",
     ),
-    "infinite logits of classes": (
-        {"y_pred": np.where(np.arange(120).reshape(60, 2) == 7, np.inf, 0.3)},
-        ValueError,
-        "y_pred has missing or infinite values in 1 row, at position 3",
-    ),
-    "too many columns": (
-        {"y_pred": np.c_[NUMBERS, NUMBERS, NUMBERS]},
-        ValueError,
-        "y_pred has 3 columns but there are 2 classes",
-    ),
-    "too few predictions": (
-        {"y_pred": GOOD["y_pred"][:-1]},
-        ValueError,
-        "y_pred has 59 rows but y_true has 60",
-    ),
-    "too few groups": (
-        {"sensitive_features": ["f"] * 59},
-        ValueError,
-        "sensitive_features has 59 rows but y_true has 60",
-    ),
-    "text as numbers": (
+    ({"y_pred": np.c_[NUMBERS, NUMBERS, NUMBERS]}, "y_pred has 3 columns but there are 2 classes"),
+    (
         {"quality": "inverse_rmse", "y_true": ["a", "b"] * 30, "y_pred": ["b", "a"] * 30},
-        ValueError,
         "'inverse_rmse' is about numbers, and the labels are 'a'",
     ),
-    "several numbers": (
+    (
         {"quality": "inverse_rmse", **{n: simulated(60, n_tasks=3)[n] for n in TOLD[:2]}},
-        ValueError,
         "'inverse_rmse' is about one number a row, and there are 3 columns",
     ),
-    "continuous labels": (
-        {"y_true": NUMBERS, "y_pred": NUMBERS},
-        ValueError,
-        "y_true is continuous.*Use quality='inverse_rmse'",
-    ),
-}
+    ({"y_true": NUMBERS, "y_pred": NUMBERS}, "y_true is continuous.*Use quality='inverse_rmse'"),
+]
 
 
-@pytest.mark.parametrize(("changed", "error", "message"), BAD.values(), ids=BAD)
-def test_bad_input_is_an_error_that_helps(changed, error, message):
-    options = {"random_state": 0, "n_draws": 2}
-    with pytest.raises(error, match=message):
-        dpa_amplification(**{**GOOD, **options, **changed})
+@pytest.mark.parametrize(
+    ("changed", "message"), BAD, ids=lambda one: one[:30] if isinstance(one, str) else ""
+)
+def test_bad_input_is_an_error_that_helps(changed, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        dpa_amplification(**{**GOOD, "random_state": 0, "n_draws": 2, **changed})
 
 
-def test_leakage_has_errors_of_its_own():
-    with pytest.raises(ValueError, match=r"fold=True .* got quality='f1'"):
-        leakage_amplification(**GOOD, fold=True, quality="f1")
-    with pytest.raises(ValueError, match=r"sensitive_features is continuous.*inverse_rmse"):
-        leakage_amplification(**{**GOOD, "sensitive_features": NUMBERS})
-    with pytest.raises(ValueError, match=r"'inverse_rmse' is about numbers.*'[fm]'"):
-        leakage_amplification(**GOOD, quality="inverse_rmse")
-
-
-def test_predictions_that_lack_are_asked_for():
+def test_what_a_metric_alone_refuses():
     labels = {"y_true": GOOD["y_true"], "sensitive_features": GOOD["sensitive_features"]}
     with pytest.raises(ValueError, match=r"DPA amplification compares .* pass y_pred"):
         dpa_amplification(**labels)
@@ -1052,34 +598,17 @@ def test_predictions_that_lack_are_asked_for():
         LeakageAuditor().audit(**labels)
     with pytest.raises(ValueError, match=r"pass sensitive_pred"):
         DPAAuditor("T->A").audit(**GOOD)
+    with pytest.raises(ValueError, match=r"fold=True .* got quality='f1'"):
+        leakage_amplification(**GOOD, fold=True, quality="f1")
+    with pytest.raises(ValueError, match=r"sensitive_features is continuous.*inverse_rmse"):
+        leakage_amplification(**{**GOOD, "sensitive_features": NUMBERS})
+    with pytest.raises(ValueError, match=r"'inverse_rmse' is about numbers.*'[fm]'"):
+        leakage_amplification(**GOOD, quality="inverse_rmse")
     with pytest.raises(ValueError, match="'direction' parameter of dpa_amplification must be"):
         dpa_amplification(**GOOD, direction="A>T")
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        {"interval": "analytic"},
-        {"interval": "bca"},
-        {"cv": 1},
-        {"n_draws": 0},
-        {"quality": "auc"},
-        {"attacker": 3},
-        {"equalize": "recall"},
-        {"confidence_level": 1.0},
-    ],
-    ids=str,
-)
-def test_parameters_of_auditors_are_checked(option):
-    (name,) = option
-    with pytest.raises(ValueError, match=f"The '{name}' parameter of DPAAuditor must be"):
-        DPAAuditor(**option).audit(**GOOD)
-
-
-def test_labels_that_training_did_not_have_are_an_error():
     auditor = LeakageAuditor().fit(GOOD["y_true"], sensitive_features=GOOD["sensitive_features"])
     with pytest.raises(ValueError, match="groups 'x' and 'y' are in the audited data but were not"):
-        auditor.audit(GOOD["y_true"], GOOD["y_pred"], sensitive_features=["x", "y"] * 30)
+        auditor.audit(**GOOD | {"sensitive_features": ["x", "y"] * 30})
     with pytest.raises(ValueError, match="y_true has 3 columns but the training labels had one"):
         auditor.audit(**simulated(60, n_tasks=3))
 
@@ -1110,19 +639,16 @@ def test_runs_that_are_one_run_have_its_error():
     assert error == pytest.approx(alone.statistics["standard_error"], rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("scores", "changed"),
-    [
+def test_predictions_that_differ_are_counted_from_the_middle_of_scores():
+    """The second model has the scores of six rows in the opposite order."""
+    for scores, changed in (
         ([-1, 0.2, 0.3, 0.4, 0.6, 0.9], 2),  # below 0: logits, whose middle is 0
         ([0.2, 0.4, 0.6, 0.9, 2, 3], 0),  # above 1 too
         ([0.1, 0.2, 0.3, 0.6, 0.8, 0.9], 6),  # probabilities: one half
-    ],
-)
-def test_predictions_that_differ_are_counted_from_the_middle_of_scores(scores, changed):
-    """The second model has the scores of six rows in the opposite order."""
-    one = np.array(scores * 4, dtype=float)
-    models = {"one": one, "other": np.concatenate([one[:6][::-1], one[6:]])}
-    how = {"sensitive_features": ["f", "m", "m"] * 8, "scores": True}
-    rows = Contingency.from_labels([0, 1] * 12, y_preds=models, **how)
-    found = LeakageAuditor(attacker="exact", interval=None, random_state=0).compare(rows)
-    assert found.churn["changed"].sum() == changed
+    ):
+        one = np.array(scores * 4, dtype=float)
+        models = {"one": one, "other": np.concatenate([one[:6][::-1], one[6:]])}
+        how = {"sensitive_features": ["f", "m", "m"] * 8, "scores": True}
+        rows = Contingency.from_labels([0, 1] * 12, y_preds=models, **how)
+        found = LeakageAuditor(attacker="exact", interval=None, random_state=0).compare(rows)
+        assert found.churn["changed"].sum() == changed

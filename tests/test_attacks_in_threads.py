@@ -126,16 +126,11 @@ def test_a_report_in_one_thread_hides_no_warning_of_another():
 
 def test_runs_of_one_model_say_once_what_they_share_and_lose_nothing():
     y_true, y_pred, sex = wrong()
-    with pytest.warns(UncertaintyWarning) as seen:
-        leakage().audit_runs(y_true, [y_pred] * 3, sensitive_features=sex)
-    assert len(seen) == 1
-    assert seen[0].filename == __file__
-
-
-def test_what_only_a_later_run_shows_is_said():
-    labels, mistaken, sex = wrong()
-    with pytest.warns(UncertaintyWarning, match="worse than random"):
-        leakage().audit_runs(labels, [labels, mistaken], sensitive_features=sex)
+    # The second list: only a later run shows it.
+    for y_preds in ([y_pred] * 3, [y_true, y_pred]):
+        with pytest.warns(UncertaintyWarning, match="worse than random") as seen:
+            leakage().audit_runs(y_true, y_preds, sensitive_features=sex)
+        assert [one.filename for one in seen] == [__file__]
 
 
 def test_attackers_for_nothing_are_named_once_by_a_fitted_audit():

@@ -109,32 +109,23 @@ def test_several_overlapping_groups_have_validation_rows_of_their_own(seen):
         assert weight.sum() == 100
 
 
+EARLY = MLPAttacker(early_stopping=True)
+
+
 @pytest.mark.parametrize(
-    ("attacker", "change", "message"),
+    ("attacker", "validation", "message"),
     [
-        ("exact", {}, "validation chooses the epoch of a network, and the attacker here is exact"),
-        (LogisticRegression(), {}, "the attacker here is LogisticRegression"),
-        (MLPAttacker(), {}, "early_stopping=False keeps the last one"),
-        (MLPAttacker(early_stopping=True), {"validation": VERBS}, r"must be a tuple \(y, sens"),
-        (
-            MLPAttacker(early_stopping=True),
-            {"validation": (["to knit"], ["man"])},
-            "validation has 'to knit', which neither training nor audited rows have",
-        ),
-        (
-            MLPAttacker(early_stopping=True),
-            {"validation": (["verb 1", "verb 2"], ["man"])},
-            "groups of validation has 1 row but y of validation has 2",
-        ),
+        ("exact", rows(2, 0.2), "validation chooses the epoch of a network, and the attacker here"),
+        (LogisticRegression(), rows(2, 0.2), "the attacker here is LogisticRegression"),
+        (MLPAttacker(), rows(2, 0.2), "early_stopping=False keeps the last one"),
+        (EARLY, VERBS, r"must be a tuple \(y, sens"),
+        (EARLY, (["to knit"], ["man"]), "validation has 'to knit', which neither training nor"),
+        (EARLY, (["verb 1", "verb 2"], ["man"]), "groups of validation has 1 row but y of val"),
     ],
 )
-def test_wrong_validation_rows_are_refused(attacker, change, message):
-    given = {"validation": rows(2, 0.2)} | change
+def test_wrong_validation_rows_are_refused(attacker, validation, message):
     with pytest.raises(ValueError, match=message):
-        leakage(rows(0, 0.0), rows(1, 0.2), given["validation"], attacker)
-
-
-# --------------------------------------------------------------------------- of a model
+        leakage(rows(0, 0.0), rows(1, 0.2), validation, attacker)
 
 
 def scored_rows(n, seed, shift=1.5):
@@ -175,11 +166,13 @@ def test_both_attackers_choose_their_epoch_on_validation_rows(seen):
 
 
 def test_validation_rows_of_a_model_are_counted_with_predictions():
-    auditor, rows = LeakageAuditor(), scored_rows(50, 0)
-    with pytest.raises(TypeError, match="validation must be a Contingency of labels and pred"):
-        auditor.fit(scored(*rows), validation=rows)
-    labels, _, sex = rows
-    with pytest.raises(TypeError, match="labels and predictions; got labels alone"):
-        auditor.fit(
-            scored(*rows), validation=Contingency.from_labels(labels, sensitive_features=sex)
-        )
+    auditor, (labels, logits, sex) = LeakageAuditor(), scored_rows(50, 0)
+    for validation, message in (
+        ((labels, logits, sex), "validation must be a Contingency of labels and pred"),
+        (
+            Contingency.from_labels(labels, sensitive_features=sex),
+            "labels and predictions; got labels alone",
+        ),
+    ):
+        with pytest.raises(TypeError, match=message):
+            auditor.fit(scored(labels, logits, sex), validation=validation)

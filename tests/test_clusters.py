@@ -12,10 +12,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor
+from skbiasamp.cli import main
 
 # Internal: which rows of equal clusters are taken apart together; numbers hardly show it.
 from skbiasamp.counts.weights import Clusters
-from skbiasamp.cli import main
 from skbiasamp.metrics import MultiAttributeAuditor
 
 COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex", "cluster": "person"}

@@ -1,12 +1,9 @@
 """A plain function of labels, predictions and groups is a metric with an interval."""
 
-import pickle
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
-from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 
 import skbiasamp
@@ -50,16 +47,12 @@ def test_the_jackknife_of_a_mean_is_student_s_t():
 
 
 def test_clusters_are_left_out_whole():
-    label, predicted, group = world(120)
-    ids = np.arange(120)
-    once = FunctionAuditor(rise, percent=True).audit(
-        label, predicted, sensitive_features=group, clusters=ids
-    )
-    thrice = FunctionAuditor(rise, percent=True).audit(
-        *(np.tile(side, 3) for side in (label, predicted)),
-        sensitive_features=np.tile(group, 3),
-        clusters=np.tile(ids, 3),
-    )
+    rows, ids = world(120), np.arange(120)
+    auditor = FunctionAuditor(rise, percent=True)
+    label, predicted, group = rows
+    once = auditor.audit(label, predicted, sensitive_features=group, clusters=ids)
+    label, predicted, group, ids = (np.tile(side, 3) for side in (*rows, ids))
+    thrice = auditor.audit(label, predicted, sensitive_features=group, clusters=ids)
     assert_allclose([once.low, once.high], [thrice.low, thrice.high])
 
 
@@ -102,15 +95,13 @@ def test_a_model_without_effect_is_found_in_one_of_twenty():
     assert found <= 16  # 5 % and two standard errors
 
 
-def test_it_is_a_scikit_learn_estimator():
+def test_without_an_interval_there_is_a_value_and_no_verdict():
     label, predicted, group = world(100)
     auditor = FunctionAuditor(gap, percent=True, interval=None)
-    expected = gap(label, predicted, group)
-    for copied in (clone(auditor), pickle.loads(pickle.dumps(auditor))):
-        result = copied.audit(label, predicted, sensitive_features=group)
-        assert result.value == pytest.approx(expected)
-        assert result.verdict == "not measured"
-        assert np.isnan([result.low, result.high, result.p_value]).all()
+    result = auditor.audit(label, predicted, sensitive_features=group)
+    assert result.value == pytest.approx(gap(label, predicted, group))
+    assert result.verdict == "not measured"
+    assert np.isnan([result.low, result.high, result.p_value]).all()
     with pytest.raises(TypeError, match="'percent'"):
         FunctionAuditor(gap)
 
@@ -131,9 +122,6 @@ def test_what_cannot_be_measured_has_no_interval_or_is_refused():
         result = auditor.audit(label, predicted, sensitive_features=group)
     assert np.isnan(result.low)
     assert result.verdict == "not measured"
-
-
-# --------------------------------------------------------------------------- runs and models
 
 
 def false_positives(y_true, y_pred, group):

@@ -5,28 +5,32 @@ import pytest
 from by_hand import AUDITED, METRICS, audit, fitted, numbers, perfect, rows, world
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from sklearn.tree import DecisionTreeClassifier
 
-from skbiasamp import Contingency, DirectionalAuditor
+from skbiasamp import Contingency, DirectionalAuditor, LeakageAuditor
 from skbiasamp.inference import adjust_p_values, paired_p_values
+
+# Internal: the formula of Bouckaert and Frank, on numbers whose variance is known.
+from skbiasamp.inference.runs import of_draws
 
 every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 pytestmark = pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 
 
-# --------------------------------------------------------------------------- intervals
-
-
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
 @every_metric
-def test_an_interval_is_student_s_t(metric, level):
-    result = audit(metric(confidence_level=level), world(n_groups=3))
-    error = result.statistics["standard_error"]
-    df = result.statistics["degrees_of_freedom"]
-    reach = stats.t.ppf((1 + level) / 2, df) * error
-    assert_allclose([result.low, result.high], [result.value - reach, result.value + reach])
-    assert result.p_value == pytest.approx(2 * stats.t.sf(abs(result.value) / error, df))
-    assert (result.p_value < 1 - level) == (result.low > 0 or result.high < 0)
-    assert result.confidence_level == level
+def test_an_interval_is_student_s_t(metric):
+    for level in (0.5, 0.9, 0.99):
+        result = audit(metric(confidence_level=level), world(n_groups=3))
+        error = result.statistics["standard_error"]
+        df = result.statistics["degrees_of_freedom"]
+        reach = stats.t.ppf((1 + level) / 2, df) * error
+        assert_allclose([result.low, result.high], [result.value - reach, result.value + reach])
+        assert result.p_value == pytest.approx(2 * stats.t.sf(abs(result.value) / error, df))
+        assert (result.p_value < 1 - level) == (result.low > 0 or result.high < 0)
+        assert result.confidence_level == level
+    without = audit(metric(interval=None), world(n_groups=3))
+    assert np.isnan([without.low, without.high, without.p_value]).all()
+    assert (without.value, without.verdict) == (result.value, "not measured")
 
 
 @every_metric
@@ -66,44 +70,26 @@ def test_a_perfect_model_may_have_changed_rows_that_were_not_seen(metric):
     assert result.high < 0.1
 
 
-@every_metric
-def test_without_an_interval_there_is_no_test_and_no_verdict(metric):
-    result = audit(metric(interval=None), world())
-    assert np.isnan([result.low, result.high, result.p_value]).all()
-    assert result.verdict == "not measured"
-    assert result.value == audit(metric(), world()).value
-
-
-@pytest.mark.parametrize("n", [9, 10])
-def test_a_pair_is_reliable_from_ten_rows(n):
+def test_a_pair_is_reliable_from_ten_rows():
     data = world(n=400)
-    first = np.flatnonzero(data["sensitive_features"] == "g0")
-    second = np.flatnonzero(data["sensitive_features"] == "g1")[:n]
-    result = audit(DirectionalAuditor(), rows(data, np.r_[first, second]))
-    assert result.table["reliable"].tolist() == [True, n == 10]
+    first, second = (np.flatnonzero(data["sensitive_features"] == name) for name in ("g0", "g1"))
+    for n in (9, 10):
+        result = audit(DirectionalAuditor(), rows(data, np.r_[first, second[:n]]))
+        assert result.table["reliable"].tolist() == [True, n == 10]
 
 
-# --------------------------------------------------------------------------- exact tests
-
-
-@pytest.mark.parametrize("gained", [0, 1, 2, 5, 17, 60])
-def test_the_paired_test_is_mcnemar_s_exact_one(gained):
-    lost = np.array([0, 1, 2, 3, 8, 20, 61, 400])
+def test_the_paired_test_is_mcnemar_s_exact_one():
+    gained, lost = np.meshgrid([0, 1, 2, 5, 17, 60], [0, 1, 2, 3, 8, 20, 61, 400])
     expected = [
-        stats.binomtest(gained, gained + int(n)).pvalue if gained + n else 1.0 for n in lost
+        stats.binomtest(int(a), int(a + b)).pvalue if a + b else 1.0
+        for a, b in zip(gained.ravel(), lost.ravel(), strict=True)
     ]
-    assert_allclose(paired_p_values(gained, lost), expected, rtol=1e-9)
-    assert_allclose(paired_p_values(lost, gained), expected, rtol=1e-9)
-
-
-def test_the_paired_test_takes_numbers_and_tables():
+    assert_allclose(paired_p_values(gained, lost).ravel(), expected, rtol=1e-9)
+    assert_allclose(paired_p_values(lost, gained).ravel(), expected, rtol=1e-9)
     assert float(paired_p_values(0, 0)) == 1
-    assert paired_p_values([[3, 4], [5, 6]], [[0, 0], [0, 1]]).shape == (2, 2)
     with pytest.raises(ValueError, match=r"one shape; got \(2,\) and \(3,\)\."):
         paired_p_values([3, 4], [0, 0, 1])
 
-
-# --------------------------------------------------------------------------- many tests
 
 P_VALUES = np.random.default_rng(4).uniform(0, 0.2, 23)
 
@@ -131,17 +117,61 @@ def test_holm_multiplies_by_the_number_of_tests_left():
 
 def test_the_false_discovery_rate_is_scipy_s():
     assert_allclose(adjust_p_values(P_VALUES, "fdr"), stats.false_discovery_control(P_VALUES))
-
-
-def test_p_values_are_left_alone_when_asked():
     assert_array_equal(adjust_p_values(P_VALUES, None), P_VALUES)
     with pytest.raises(ValueError, match="method"):
         adjust_p_values(P_VALUES, "bonferroni")
 
 
-@pytest.mark.parametrize("adjust", ["holm", "fdr", None])
-def test_the_table_adjusts_over_its_pairs(adjust):
+def test_the_table_adjusts_over_its_pairs():
     data = world(kind="multilabel", n_tasks=5)
-    result = audit(DirectionalAuditor(adjust=adjust), data)
-    expected = adjust_p_values(result.table["p_value"].to_numpy(), adjust)
-    assert_allclose(result.table["p_adjusted"], expected)
+    for adjust in ("holm", "fdr", None):
+        result = audit(DirectionalAuditor(adjust=adjust), data)
+        expected = adjust_p_values(result.table["p_value"].to_numpy(), adjust)
+        assert_allclose(result.table["p_adjusted"], expected)
+
+
+STUMP = DecisionTreeClassifier(max_depth=1)
+
+
+def people(seed, n=100, rows=5):
+    """Return people of equal rows, whose group is random: nothing can be amplified."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(n), rows)
+    group, label, wrong = (rng.random((3, n)) < np.array([[0.5], [0.5], [0.15]]))[:, person]
+    return label.astype(int), (label ^ wrong).astype(int), group.astype(int), person
+
+
+def test_a_random_group_is_no_alarm():
+    """Attackers that stay what they are in resamples find 15 alarms in these 40 data sets."""
+    alarms = 0
+    for seed in range(40):
+        label, predicted, group, person = people(seed)
+        auditor = LeakageAuditor(attacker=STUMP, n_draws=1, n_resamples=49, random_state=seed)
+        result = auditor.audit(label, predicted, sensitive_features=group, clusters=person)
+        alarms += result.p_value < 0.05
+    assert alarms <= 4
+
+
+def test_the_variance_of_training_is_that_of_bouckaert_and_frank():
+    rng = np.random.default_rng(0)
+    seen, folds = rng.normal(size=(3, 1)), rng.normal(0, 2, size=(3, 5, 1))
+    still = np.zeros((50, 1, 1))
+    low, high, p_value, error = of_draws(seen, seen, still, folds, confidence_level=0.95)
+    trained = (1 / 15 + 1 / 4) * folds.ravel().var(ddof=1)
+    drawn = seen.var(ddof=1) / 3
+    assert error[0] ** 2 == pytest.approx(trained + drawn)
+    df = (trained + drawn) ** 2 / (trained**2 / 14 + drawn**2 / 2)
+    reach = stats.t.isf(0.025, df) * error[0]
+    assert (high - low)[0] / 2 == pytest.approx(reach)
+    assert p_value[0] == pytest.approx(2 * stats.t.sf(abs(seen.mean()) / error[0], df))
+
+
+def test_rows_vary_as_what_cuts_of_a_resample_share():
+    """Each value is a number of its rows plus one of its cut: only the first varies with rows."""
+    rng = np.random.default_rng(0)
+    by_rows, by_cuts = rng.normal(0, 3, (20_000, 1, 2)), rng.normal(0, 4, (20_000, 2, 2))
+    no_draws, seen = np.zeros((1, 2)), np.full((1, 2), 0.1)
+    *_, error = of_draws(seen, no_draws, by_rows + by_cuts, confidence_level=0.95)
+    np.testing.assert_allclose(error, 3, rtol=0.05)
+    *_, error = of_draws(seen, no_draws, by_rows, confidence_level=0.95)
+    np.testing.assert_allclose(error, by_rows.std(axis=0, ddof=1)[0])

@@ -12,7 +12,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
 
-from skbiasamp import DPAAuditor, LeakageAuditor
+from skbiasamp import LeakageAuditor
 from skbiasamp.attackers import MLPAttacker
 
 torch = pytest.importorskip("torch")
@@ -39,9 +39,6 @@ def gaussian_rows(n=200, d=4, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     return X, (X @ np.arange(1, d + 1) + rng.normal(size=n) > 0).astype(int)
-
-
-# --------------------------------------------------------------------------- against torch itself
 
 
 def test_takes_the_steps_that_torch_takes():
@@ -81,9 +78,11 @@ def test_is_built_of_the_layers_that_it_names():
     assert layers == ["Linear", "BatchNorm1d", "ReLU", "Linear"]
     outputs = attacker.module_(torch.tensor(X)).detach()[:, 0].numpy()
     np.testing.assert_allclose(attacker.predict(X), outputs * y.std() + y.mean(), **CLOSE)
-
-
-# --------------------------------------------------------------------------- against scikit-learn
+    loaded = pickle.loads(pickle.dumps(attacker))
+    np.testing.assert_array_equal(loaded.predict(X), attacker.predict(X))
+    assert is_classifier(MLPAttacker()) > is_classifier(attacker)
+    assert is_regressor(attacker) > is_regressor(MLPAttacker())
+    assert not hasattr(attacker, "predict_proba")
 
 
 def test_without_hidden_layers_is_a_logistic_regression():
@@ -92,6 +91,10 @@ def test_without_hidden_layers_is_a_logistic_regression():
     probability = attacker.fit(X, y).predict_proba(X)
     expected = LogisticRegression(C=np.inf, tol=1e-8).fit(X, y).predict_proba(X)
     np.testing.assert_allclose(probability, expected, rtol=0, atol=1e-4)
+    # Hidden ones learn what no linear model can.
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 100)
+    attacker = MLPAttacker(random_state=0).fit(X, X[:, 0] ^ X[:, 1])
+    assert attacker.score(X, X[:, 0] ^ X[:, 1]) == 1
 
 
 def test_without_hidden_layers_is_a_linear_regression_in_any_unit():
@@ -110,24 +113,17 @@ def test_without_hidden_layers_is_a_linear_regression_in_any_unit():
     assert fitted.score(X, y) == pytest.approx(expected.score(X, y), abs=1e-5)
 
 
-def test_learns_what_no_linear_model_can():
-    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 100)
-    attacker = MLPAttacker(random_state=0).fit(X, X[:, 0] ^ X[:, 1])
-    assert attacker.score(X, X[:, 0] ^ X[:, 1]) == 1
-
-
-@pytest.mark.parametrize("preset", ["dpa", "leakage"])
-def test_the_papers_attackers_come_to_the_best_table(preset):
+@pytest.mark.parametrize(
+    ("preset", "settings"),
+    [("dpa", {"max_epochs": 30}), ("leakage", {"max_epochs": 15, "learning_rate": 1e-3})],
+)
+def test_the_papers_attackers_come_to_the_best_table(preset, settings):
     X, y = binary_rows(n=3000)
-    settings = {"max_epochs": 15, "learning_rate": 1e-3} if preset == "leakage" else {}
     attacker = MLPAttacker.preset(preset, **settings, random_state=0).fit(X, y)
     patterns, code = np.unique(X, axis=0, return_inverse=True)
     shares = np.bincount(code.ravel(), y) / np.bincount(code.ravel())
     np.testing.assert_allclose(attacker.predict_proba(patterns)[:, 1], shares, atol=0.05)
     assert attacker.score(X, y) == np.mean(np.where(shares[code.ravel()] > 0.5, y, 1 - y))
-
-
-# --------------------------------------------------------------------------- many are one and one
 
 
 def data_of_many_networks(n_networks=6):
@@ -161,13 +157,10 @@ def test_networks_do_not_depend_on_each_other(loss, batch_norm):
     order = [3, 0, 5, 1, 4, 2]
     turned = outputs(y[order], weight[order], [seeds[i] for i in order])
     np.testing.assert_allclose(turned, together[order], **CLOSE)
-
-
-def test_a_network_of_one_seed_is_the_first_of_many():
-    X, y = gaussian_rows()
-    attacker = MLPAttacker(max_epochs=5, random_state=3)
-    first, second, _ = (one.predict_proba(X) for one in attacker.fit_many(X, [y, y, 1 - y]))
-    np.testing.assert_allclose(first, attacker.fit(X, y).predict_proba(X), **CLOSE)
+    # Of one seed, the first of many is the one that `fit` trains.
+    attacker.set_params(random_state=3)
+    first, second = (one.predict(X) for one in attacker.fit_many(X, y[[2, 2]], **how))
+    np.testing.assert_allclose(first, attacker.fit(X, y[2]).predict(X), **CLOSE)
     assert np.abs(first - second).max() > 0.01
 
 
@@ -178,9 +171,6 @@ def test_networks_too_many_for_the_memory_come_in_parts():
     *_, last = attacker.fit_many(X, [y] * 18, random_state=range(18))
     (alone,) = attacker.fit_many(X, y, random_state=[17])
     np.testing.assert_allclose(last.predict_proba(X), alone.predict_proba(X), **CLOSE)
-
-
-# --------------------------------------------------------------------------- networks of users
 
 
 def images(n=300, seed=0):
@@ -209,11 +199,17 @@ def test_a_convolutional_network_of_the_user_learns_images(as_module):
     (X, y), (new, its) = images(), images(seed=1)
     module = convolutional(1, 2) if as_module else convolutional
     attacker = MLPAttacker(module=module, max_epochs=5, batch_size=30, early_stopping=True)
+    before = pickle.dumps(module) if as_module else None
     fitted = attacker.fit_many(X, [y, 1 - y, y], random_state=[0, 1, 2])
     for one, target in zip(fitted, (its, 1 - its, its), strict=True):
         assert one.score(new, target) > 0.9
     first, _, third = (one.predict_proba(new) for one in fitted)
     assert np.abs(first - third).max() > 1e-3  # each has its own weights
+    assert not as_module or pickle.dumps(module) == before
+    # The width of the input may be left to the data.
+    X, y = gaussian_rows()
+    lazy = nn.Sequential(nn.LazyLinear(8), nn.ReLU(), nn.Linear(8, 2))
+    assert MLPAttacker(module=lazy, random_state=0).fit(X, y).score(X, y) > 0.85
 
 
 def test_a_convolutional_network_attacks_images():
@@ -225,20 +221,6 @@ def test_a_convolutional_network_attacks_images():
     result = auditor.audit(labels, labels, y_score=X, sensitive_features=group)
     assert result.table["quality_model"].item() > 0.9
     assert result.table["quality_data"].item() < 0.6
-
-
-def test_the_width_of_the_input_may_be_left_to_the_data():
-    X, y = gaussian_rows()
-    lazy = nn.Sequential(nn.LazyLinear(8), nn.ReLU(), nn.Linear(8, 2))
-    assert MLPAttacker(module=lazy, random_state=0).fit(X, y).score(X, y) > 0.85
-
-
-def test_a_module_stays_as_it_was():
-    X, y = gaussian_rows()
-    given = nn.Sequential(nn.Linear(4, 2))
-    before = given[0].weight.clone()
-    MLPAttacker(module=given, max_epochs=2).fit(X, y)
-    assert torch.equal(given[0].weight, before)
 
 
 @pytest.mark.parametrize(
@@ -255,71 +237,45 @@ def test_a_module_that_cannot_be_used_is_said(module, error, says):
         MLPAttacker(module=module).fit(X, y)
 
 
-def test_numbers_of_audits_are_what_they_were():
-    """On COMPAS, over ten seeds, the networks give 0.088 ± 0.005 (SD); counting gives 0.092."""
-    compas = pytest.importorskip("skbiasamp.datasets").load_compas()
-    predicted = (compas.decile_score >= 5).astype(int)
-    given = {"y_pred": predicted, "sensitive_features": compas.sensitive_features}
-    exact = DPAAuditor(attacker="exact", interval=None, random_state=0).audit(
-        compas.target, **given
-    )
-    attacker = MLPAttacker.preset("dpa", max_epochs=30)
-    for seed in range(2):
-        auditor = DPAAuditor(attacker=attacker, n_draws=2, interval=None, random_state=seed)
-        assert auditor.score(compas.target, **given) == pytest.approx(exact.value, abs=0.02)
-
-
-# --------------------------------------------------------------------------- weights
-
-
 @pytest.mark.parametrize("loss", ["cross_entropy", "squared_error"])
-@pytest.mark.parametrize("batch_size", [16, 500])
-def test_weights_are_repetitions_exactly(batch_size, loss):
+@pytest.mark.parametrize(("batch_size", "batch_norm"), [(16, False), (16, True), (500, True)])
+def test_weights_are_repetitions_exactly(batch_size, batch_norm, loss):
     X, y = gaussian_rows(n=80)
     rng = np.random.default_rng(2)
     y = y + rng.integers(0, 2, 80) * 0.3 if loss == "squared_error" else y
     weight = rng.integers(0, 4, 80)
     attacker = MLPAttacker((4,), batch_size=batch_size, max_epochs=8, loss=loss, random_state=0)
-    for batch_norm in (False, True):
-        attacker.set_params(batch_norm=batch_norm)
-        weighted = attacker.fit(X, y, sample_weight=weight).predict(X)
-        rows = rng.permutation(np.repeat(np.arange(80), weight))
-        repeated = clone(attacker).fit(X[rows], y[rows])
-        np.testing.assert_array_equal(weighted, repeated.predict(X))
-        np.testing.assert_array_equal(attacker.loss_curve_, repeated.loss_curve_)
+    attacker.set_params(batch_norm=batch_norm)
+    X[:20, 0] = 0.0
+    weighted = attacker.fit(X, y, sample_weight=weight).predict(X)
+    rows = rng.permutation(np.repeat(np.arange(80), weight))
+    # A zero is a zero whatever its sign.
+    signed = np.where(X == 0, np.where(np.arange(80)[:, None] % 2, 0.0, -0.0), X)
+    repeated = clone(attacker).fit(signed[rows], y[rows])
+    np.testing.assert_array_equal(weighted, repeated.predict(X))
+    np.testing.assert_array_equal(attacker.loss_curve_, repeated.loss_curve_)
 
 
-def test_a_zero_is_a_zero_whatever_its_sign():
-    X, y = np.array([[0.0], [1.0], [-1.0]] * 20), np.array([0, 1, 1] * 20)
-    attacker = MLPAttacker(max_epochs=3, random_state=0)
-    expected = attacker.fit(X, y).predict_proba(X)
-    X[X == 0] = np.where(np.arange(20) % 2, 0.0, -0.0)
-    np.testing.assert_array_equal(attacker.fit(X, y).predict_proba(X), expected)
-
-
-@pytest.mark.parametrize(
-    ("weight", "n_rows", "steps"),
-    [
+def test_an_epoch_takes_the_steps_of_the_rows_behind_the_weights():
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 1, 1, 0]
+    for weight, n_rows, steps in (
         ([10, 10, 10, 10], None, 4),  # whole numbers are counts
         ([0.1, 0.3, 0.3, 0.3], None, 1),  # anything else is not
         ([0.1, 0.3, 0.3, 0.3], 40, 4),
         ([10, 10, 10, 10], 41, 5),
-    ],
-)
-def test_an_epoch_takes_the_steps_of_the_rows_behind_the_weights(weight, n_rows, steps):
-    X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    (taken,) = MLPAttacker((), batch_size=10, max_epochs=6).fit_many(
-        X, [0, 1, 1, 0], weight, n_rows=n_rows, random_state=[0]
-    )
-    (expected,) = MLPAttacker((), batch_size=10, max_epochs=6 * steps).fit_many(
-        X, [0, 1, 1, 0], np.array(weight) / 100, n_rows=1, random_state=[0]
-    )
-    np.testing.assert_allclose(taken.predict_proba(X), expected.predict_proba(X), **CLOSE)
-    means = expected.loss_curve_.reshape(6, steps).mean(axis=1)
-    np.testing.assert_allclose(taken.loss_curve_, means, **CLOSE)
-
-
-# --------------------------------------------------------------------------- early stopping
+    ):
+        (taken,) = MLPAttacker((), batch_size=10, max_epochs=6).fit_many(
+            X, y, weight, n_rows=n_rows, random_state=[0]
+        )
+        (expected,) = MLPAttacker((), batch_size=10, max_epochs=6 * steps).fit_many(
+            X, y, np.array(weight) / 100, n_rows=1, random_state=[0]
+        )
+        np.testing.assert_allclose(taken.predict_proba(X), expected.predict_proba(X), **CLOSE)
+        means = expected.loss_curve_.reshape(6, steps).mean(axis=1)
+        np.testing.assert_allclose(taken.loss_curve_, means, **CLOSE)
+    # Weights too large to count rows do not overflow.
+    (taken,) = MLPAttacker(max_epochs=1).fit_many(X, y, [1e300] * 4, random_state=[0])
+    assert taken.loss_curve_.shape == (1,)
 
 
 def noisy_rows(seed=0):
@@ -343,25 +299,6 @@ def test_the_best_epoch_on_held_out_rows_is_kept():
     last = clone(attacker).set_params(early_stopping=False).fit(X, y[0])
     assert not hasattr(last, "validation_curve_")
     assert last.score(X, y[0]) > 0.95
-
-
-def test_the_best_epoch_can_come_from_a_shorter_training():
-    X, y = gaussian_rows(n=60)
-    y = np.where(np.arange(60) % 3, y, 1 - y) * 10.0
-    attacker = MLPAttacker(
-        (30,),
-        max_epochs=80,
-        learning_rate=0.005,
-        loss="squared_error",
-        early_stopping=True,
-        validation_fraction=0.4,
-        random_state=3,
-    )
-    attacker.fit(X, y)
-    assert 1 < attacker.n_iter_ <= 80
-    # Held-out rows do not change the draws, so training that ends there is the same.
-    shorter = clone(attacker).set_params(max_epochs=attacker.n_iter_).fit(X, y)
-    np.testing.assert_allclose(shorter.predict(X), attacker.predict(X), rtol=0, atol=1e-3)
 
 
 @pytest.mark.parametrize("choice", [True, "accuracy"])
@@ -402,13 +339,6 @@ def test_weights_of_validation_rows_count_rows():
     assert best == pytest.approx(np.average(right, weights=times))
 
 
-def test_of_equally_accurate_epochs_the_first_is_kept():
-    attacker = MLPAttacker((), max_epochs=20, early_stopping="accuracy", random_state=0)
-    attacker.fit([[0], [1]], [0, 0], validation=([[0], [1]], [0, 0]))
-    assert attacker.validation_curve_.tolist() == [1.0] * 20
-    assert attacker.n_iter_ == 1
-
-
 def test_a_regressor_is_chosen_by_its_error_on_given_rows():
     (X, _), (V, _) = noisy_rows()
     rng = np.random.default_rng(0)
@@ -417,6 +347,11 @@ def test_a_regressor_is_chosen_by_its_error_on_given_rows():
     attacker.set_params(random_state=0).fit(X, y, validation=(V, v))
     errors = np.mean((attacker.predict(V) - v) ** 2)
     assert attacker.validation_curve_.min() == pytest.approx(errors, rel=1e-4)
+    # Of equally accurate epochs the first is kept.
+    attacker = MLPAttacker((), max_epochs=20, early_stopping="accuracy", random_state=0)
+    attacker.fit([[0], [1]], [0, 0], validation=([[0], [1]], [0, 0]))
+    assert attacker.validation_curve_.tolist() == [1.0] * 20
+    assert attacker.n_iter_ == 1
 
 
 @pytest.mark.parametrize(
@@ -425,7 +360,6 @@ def test_a_regressor_is_chosen_by_its_error_on_given_rows():
         ({"early_stopping": False}, ([[0]], [0]), "validation chooses the epoch, and early_stop"),
         ({}, [[0]], r"validation must be a tuple \(X, y\) or .*; got list"),
         ({}, ([[0, 1]], [0]), r"validation must hold X of shape \(n, 1\) .* got \(1, 2\) and"),
-        ({}, ([[0]], [0, 1]), r"y of shape \(n,\); got \(1, 1\) and \(2,\)"),
         ({}, ([[0]], [2]), "validation has 2, which is not in classes"),
         ({}, ([[0]], [1], [0]), "zero"),
         ({}, ([[0]], [1], [-1]), "Negative values"),
@@ -444,15 +378,6 @@ def test_wrong_validation_rows_are_refused(settings, validation, message):
         attacker.fit([[0], [1]], [0, 1], validation=validation)
 
 
-# --------------------------------------------------------------------------- behaviour
-
-
-def test_is_what_its_loss_says():
-    assert is_classifier(MLPAttacker())
-    assert is_regressor(MLPAttacker(loss="squared_error"))
-    assert not hasattr(MLPAttacker(loss="squared_error"), "predict_proba")
-
-
 def test_leaves_torch_alone():
     X, y = gaussian_rows()
     state, threads = torch.get_rng_state(), torch.get_num_threads()
@@ -466,13 +391,6 @@ def test_leaves_torch_alone():
     MLPAttacker(max_epochs=3).fit(X, y)
     assert torch.equal(torch.get_rng_state(), state)
     assert torch.get_num_threads() == threads
-
-
-def test_a_pickle_predicts_the_same():
-    X, y = gaussian_rows()
-    attacker = MLPAttacker(max_epochs=3, batch_norm=True, random_state=0).fit(X, y)
-    loaded = pickle.loads(pickle.dumps(attacker))
-    np.testing.assert_array_equal(loaded.predict_proba(X), attacker.predict_proba(X))
 
 
 def test_progress_is_shown_when_asked_for(capsys):
@@ -530,17 +448,14 @@ def test_training_that_diverges_is_an_error():
         ({}, {"sample_weight": [[1] * 4, [0] * 4]}, "sample_weight of network 1 is zero"),
         ({}, {"sample_weight": [1e308] * 4}, "sample_weight adds up to inf rows"),
         ({}, {"sample_weight": np.ones((3, 4)), "y": np.ones((2, 4))}, "as there are networks"),
-        ({}, {"random_state": [1, 2], "y": np.ones((3, 4))}, "as there are networks"),
         ({}, {"classes": [0, 2]}, "y has 1, which is not in classes"),
         ({}, {"classes": []}, "minimum of 1 is required"),
         ({}, {"classes": [0, "a"]}, "classes|Mix of label"),
-        ({}, {"n_rows": 0}, "n_rows must be a whole number of 1 or more"),
-        ({}, {"n_rows": "a"}, "n_rows must be a whole number of 1 or more"),
         ({}, {"n_rows": np.inf}, "n_rows must be a whole number of 1 or more"),
         ({}, {"X": np.ones((2, 4, 1))}, "Found array with dim 3"),
+        ({}, {"X": [[1e300], [0], [0], [0]]}, "too large for dtype"),
         ({}, {"y": [0, np.nan, 0, 1]}, "y contains NaN"),
         ({"early_stopping": True}, {"n_rows": 1}, "holds out rows, and there is only one"),
-        ({}, {"random_state": -1}, "random_state must be a whole number of 0 or more"),
         ({}, {"random_state": ["a"]}, "random_state must be a whole number of 0 or more"),
     ],
 )
@@ -550,16 +465,9 @@ def test_what_is_wrong_is_said(settings, options, message):
         MLPAttacker(max_epochs=1, **settings).fit_many(**arguments)
 
 
-def test_rows_of_another_width_are_refused():
-    attacker = MLPAttacker(max_epochs=2).fit([[0, 1], [1, 0]], [0, 1])
-    with pytest.raises(ValueError, match="X has 3 features, but MLPAttacker is expecting 2"):
-        attacker.predict([[1, 2, 3]])
-
-
 def test_there_are_two_presets():
     with pytest.raises(ValueError, match="no preset 'lic': pass one of 'dpa', 'leakage'"):
         MLPAttacker.preset("lic")
-    assert MLPAttacker.preset("dpa", max_epochs=3).max_epochs == 3
 
 
 @pytest.mark.benchmarks
@@ -570,15 +478,3 @@ def test_the_short_benchmark_runs_and_both_sides_learn_the_same():
     done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
     assert done.returncode == 0, done.stderr
     assert len([line for line in done.stdout.splitlines() if line.endswith("not judged |")]) == 6
-
-
-def test_numbers_too_large_for_single_precision_are_refused_without_a_warning():
-    with pytest.raises(ValueError, match="too large for dtype"):
-        MLPAttacker(max_epochs=1).fit([[1e300], [0]], [0, 1])
-
-
-def test_weights_too_large_to_count_rows_do_not_overflow():
-    (network,) = MLPAttacker(max_epochs=1, device="cpu", random_state=0).fit_many(
-        [[0], [1]], [0, 1], [1e300, 1e300]
-    )
-    assert network.loss_curve_.shape == (1,)

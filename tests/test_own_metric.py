@@ -2,8 +2,6 @@
 
 import inspect
 import json
-import pickle
-from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -13,26 +11,27 @@ from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 from scipy import stats
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.metrics import recall_score
 
 import skbiasamp
 from skbiasamp import (
-    AuditedClassifier,
     Contingency,
     DirectionalAuditor,
+    LeakageAuditor,
     amplification_scorer,
     cross_audit,
 )
 from skbiasamp.metrics import (
+    AttackAuditor,
     CooccurrenceAuditor,
     Pairs,
     associate,
     function_of,
 )
 from skbiasamp.results.kinds import Kind
+from skbiasamp.testing import check_auditor
 
 
 class RateAuditor(CooccurrenceAuditor):
@@ -157,69 +156,24 @@ def test_its_interval_and_p_value_are_those_of_student_s_t():
     assert (result.table["p_adjusted"] >= result.table["p_value"]).all()
 
 
-def test_a_perfect_model_moves_no_rates_and_leaves_nothing_to_test():
-    train, rows = world()
-    rows |= {"y_pred": rows["y_true"]}
-    result = audited(RateAuditor(), (train, rows))
-    assert result.value == 0
-    assert result.p_value == 1
-    assert result.low < 0 < result.high  # so few rows do not prove that there are never any
-
-
-def test_rows_give_the_same_numbers_in_any_order():
-    train, rows = world()
-    order = np.random.default_rng(0).permutation(400)
-    expected = audited(RateAuditor(), (train, rows))
-    result = audited(RateAuditor(), (train, {name: each[order] for name, each in rows.items()}))
-    assert_frame_equal(result.table, expected.table, rtol=1e-12)
-    assert (result.low, result.high, result.p_value) == pytest.approx(
-        (expected.low, expected.high, expected.p_value), rel=1e-12
-    )
-
-
-def test_it_is_a_scikit_learn_estimator():
+def test_it_keeps_the_promises_of_an_auditor_and_takes_the_audited_labels_signs():
     auditor = RateAuditor(confidence_level=0.9)
-    assert auditor.get_params()["confidence_level"] == 0.9
+    check_auditor(auditor)
     assert repr(auditor) == "RateAuditor(confidence_level=0.9)"
-    copy = clone(auditor.set_params(adjust="fdr"))
-    assert copy.adjust == "fdr"
+    train, rows = world()
     with pytest.raises(NotFittedError, match="This RateAuditor has not seen training"):
-        copy.audit(**world()[1])
+        auditor.audit(**rows)
     with pytest.raises(ValueError, match="'interval' parameter of RateAuditor"):
-        auditor.set_params(interval="wild").fit(**world()[0])
-    auditor.set_params(interval="analytic").fit(**world()[0])
-    again = pickle.loads(pickle.dumps(auditor))
-    assert_frame_equal(again.audit(**world()[1]).table, auditor.audit(**world()[1]).table)
-
-
-def test_chunks_of_training_labels_add_up():
-    train, rows = world()
-    whole = RateAuditor(interval=None).fit(**train)
-    parts = RateAuditor(interval=None)
-    for chunk in (slice(None, 100), slice(100, 500), slice(500, None)):
-        parts.partial_fit(**{name: values[chunk] for name, values in train.items()})
-    assert parts.n_samples_fit_ == 800
-    assert_frame_equal(parts.y_at_, whole.y_at_)
-    assert parts.score(**rows) == whole.score(**rows)
-
-
-def test_it_takes_frames_contingencies_and_the_audited_labels_signs():
-    train, rows = world()
-    auditor = RateAuditor(interval=None).fit(**train)
-    expected = auditor.score(**rows)
+        clone(auditor).set_params(interval="wild").fit(**train)
+    expected = auditor.fit(**train).score(**rows)
     assert auditor.score(Contingency.from_labels(**rows)) == expected
     frame = pd.DataFrame(dict(zip("tpa", rows.values(), strict=True)))
     assert auditor.score(frame, target="t", prediction="p", sensitive="a") == expected
+    with pytest.raises(ValueError, match=r"^moved rates amplification .* pass y_pred\.$"):
+        auditor.score(rows["y_true"], sensitive_features=rows["sensitive_features"])
     alone = RateAuditor(interval=None, reference="test").audit(**rows).published
     same = {"y_train": rows["y_true"], "sensitive_features": rows["sensitive_features"]}
     assert alone == pytest.approx(plain(same, rows)[2], abs=1e-12)
-
-
-def test_it_refuses_what_it_lacks():
-    train, rows = world()
-    auditor = RateAuditor(interval=None).fit(**train)
-    with pytest.raises(ValueError, match=r"^moved rates amplification .* pass y_pred\.$"):
-        auditor.score(rows["y_true"], sensitive_features=rows["sensitive_features"])
 
 
 def test_the_package_s_own_metric_written_as_a_user_would_has_its_intervals_and_tests():
@@ -234,140 +188,31 @@ def test_the_package_s_own_metric_written_as_a_user_would_has_its_intervals_and_
         assert own.statistics == expected.statistics
 
 
-def test_predictions_that_a_metric_does_not_use_change_nothing():
-    data = world(n=150, seed=2)
-    alone = audited(RateAuditor(), data)
-    more = audited(RateAuditor(), data, sensitive_pred=np.full(150, 2))
-    for name in ("value", "low", "high", "p_value"):
-        assert getattr(more, name) == pytest.approx(getattr(alone, name), rel=1e-12)
-
-
-def test_undefined_pairs_are_named_and_left_out():
-    train, rows = world(n_groups=3)
-    rows = {name: values[rows["sensitive_features"] < 2] for name, values in rows.items()}
-    with pytest.warns(UndefinedMetricWarning, match="no audited rows for group 2: its pair is"):
-        result = audited(RateAuditor(), (train, rows))
-    assert result.table["amplification"].isna().tolist() == [False, False, True]
-    assert result.table["low"].isna().tolist() == [False, False, True]
-    assert result.value == pytest.approx(result.table["amplification"].mean(), abs=1e-12)
-
-
-def test_several_runs_of_a_model_have_an_interval_between_them():
+def test_it_has_a_place_in_searches_folds_and_reports():
     train, rows = world()
-    auditor = RateAuditor().fit(**train)
-    predictions = [world(seed=0)[1]["y_pred"], rows["y_true"], np.roll(rows["y_pred"], 1)]
-    runs = {"y_preds": predictions, "sensitive_features": rows["sensitive_features"]}
-    result = auditor.audit_runs(rows["y_true"], **runs)
-    expected = [auditor.score(**rows | {"y_pred": y_pred}) for y_pred in predictions]
-    assert result.value == pytest.approx(np.mean(expected), abs=1e-12)
-    assert result.low < result.value < result.high
-    without = auditor.set_params(interval=None).audit_runs(rows["y_true"], **runs)
-    assert without.value == result.value
-    assert np.isnan([without.low, without.high, without.p_value]).all()
-
-
-# --------------------------------------------------------------------------- in scikit-learn
-
-
-def table(seed=0, n=600):
-    rng = np.random.default_rng(seed)
-    sex = rng.integers(0, 2, n)
-    skill = rng.normal(size=n)
-    hired = (skill + sex + rng.normal(size=n) > 0.5).astype(int)
-    return pd.DataFrame({"sex": sex, "skill": skill, "noise": rng.normal(size=n)}), hired
-
-
-def test_it_scores_models_in_a_search():
-    X, y = table()
-    model = AuditedClassifier(
-        DecisionTreeClassifier(random_state=0),
-        sensitive="sex",
-        auditor=RateAuditor(),
-        drop_sensitive=False,
-    )
-    search = GridSearchCV(
-        model,
-        {"estimator__max_depth": [1, 3, None]},
-        scoring={"accuracy": "accuracy", "amplification": amplification_scorer()},
-        refit="amplification",
-        cv=3,
-    ).fit(X, y)
-    scores = search.cv_results_["mean_test_amplification"]
-    assert len(np.unique(scores)) == 3
-    assert (scores <= 0).all()
-    best = search.best_estimator_
-    value = (
-        RateAuditor(interval=None)
-        .fit(y, sensitive_features=X["sex"])
-        .score(y, best.predict(X), sensitive_features=X["sex"])
-    )
-    assert amplification_scorer()(best, X, y) == pytest.approx(-abs(value), abs=1e-12)
-    scorer = amplification_scorer(RateAuditor(reference="test"), sensitive="sex")
-    assert scorer(LogisticRegression().fit(X, y), X, y) < 0
-
-
-def test_it_is_cross_audited_and_a_list_of_auditors_knows_its_name():
-    X, y = table()
+    X, y = np.c_[rows["y_pred"], rows["sensitive_features"]], rows["y_true"]
+    how = {"sensitive_features": rows["sensitive_features"]}
+    auditor = RateAuditor(interval=None).fit(**train)
+    model = LogisticRegression().fit(X, y)
+    score = amplification_scorer(auditor)(model, X, y, **how)
+    assert score == pytest.approx(-abs(auditor.score(y, model.predict(X), **how)), abs=1e-12)
+    folds = cross_audit(LogisticRegression(), X, y, auditor=RateAuditor(), random_state=0, **how)
+    assert folds.value == pytest.approx(folds.table["value"].mean())
+    assert folds.pooled.metric == "moved rates"
     auditors = [DirectionalAuditor(), RateAuditor()]
-    model = AuditedClassifier(
-        LogisticRegression(), sensitive="sex", auditor=auditors, drop_sensitive=False
-    )
-    report = model.fit(X, y).audit(X, y)
+    known = {"y_train": train["y_train"], "sensitive_train": train["sensitive_features"]}
+    report = skbiasamp.audit(**rows, **known, auditor=auditors)
     assert list(report) == ["directional A->T", "moved rates"]
-    result = cross_audit(
-        LogisticRegression(),
-        X,
-        y,
-        auditor=RateAuditor(),
-        sensitive_features=X["sex"],
-        random_state=0,
-    )
-    assert len(result.folds) == 5
-    assert result.value == pytest.approx(result.table["value"].mean())
-    assert result.pooled.metric == "moved rates"
-
-
-# --------------------------------------------------------------------------- reports
-
-
-def test_it_has_a_place_in_the_report():
-    train, rows = world()
-    auditors = [DirectionalAuditor(), RateAuditor()]
-    report = skbiasamp.audit(
-        **rows,
-        y_train=train["y_train"],
-        sensitive_train=train["sensitive_features"],
-        auditor=auditors,
-    )
-    assert list(report) == ["directional A->T", "moved rates"]
-    expected = audited(RateAuditor())
-    section = report["moved rates"]
-    assert (section.value, section.low, section.high) == (
-        expected.value,
-        expected.low,
-        expected.high,
-    )
+    expected, section = audited(RateAuditor()), report["moved rates"]
+    for name in ("value", "low", "high"):
+        assert getattr(section, name) == getattr(expected, name)
+    assert_frame_equal(section.table, expected.table)
     assert report.summary.loc["moved rates", "value"] == expected.value
     assert f"value: {expected.value!r}" in report.to_markdown()
     stored = json.loads(report.to_json())["results"]["moved rates"]
-    assert stored["value"] == expected.value
-    assert len(stored["table"]) == 3
-    assert_frame_equal(section.table, expected.table)
-    assert repr(section) == repr(expected)
+    assert (stored["value"], len(stored["table"])) == (expected.value, 3)
     pytest.importorskip("jinja2")
     assert report.to_html().count("moved rates") > 1
-
-
-def test_displays_draw_it():
-    pytest.importorskip("matplotlib")
-    from skbiasamp.plotting import AmplificationDisplay, AmplificationHeatmapDisplay
-
-    result = audited(RateAuditor(), world(n_tasks=3))
-    forest = AmplificationDisplay.from_result(result).plot()
-    drawn = forest.points_.get_offsets()[:, 0]
-    assert_allclose(np.sort(drawn), np.sort(result.table["amplification"]), atol=1e-12)
-    heatmap = AmplificationHeatmapDisplay.from_result(result).plot()
-    assert heatmap.figure_ is heatmap.ax_.figure
 
 
 def test_a_kind_is_declared_by_its_name_and_no_other_name_is_one():
@@ -388,24 +233,88 @@ def test_the_command_names_the_auditor_that_was_meant(capsys):
     assert "got 'directional': did you mean skbiasamp.metrics:DirectionalAuditor?" in error
 
 
-class WithValidation(DirectionalAuditor):
-    metric = "with validation"
-    _of_function = ("validation",)
-
-
 def test_only_a_metric_that_declares_it_has_a_function_of_validation_rows():
-    for auditor, expected in (DirectionalAuditor, False), (WithValidation, True):
+    body = {"metric": "with validation", "_of_function": ("validation",)}
+    declared = type("WithValidation", (DirectionalAuditor,), body)
+    for auditor, expected in ((DirectionalAuditor, False), (declared, True)):
         assert ("validation" in inspect.signature(function_of(auditor)).parameters) == expected
 
 
-def test_pairs_with_another_sign_have_another_value():
-    _, rows = world()
-    cells = Contingency.from_labels(
-        rows["y_true"], rows["y_pred"], sensitive_features=rows["sensitive_features"]
-    )
-    names = {"labelled": "task", "predicted": "task_pred"}
-    sides = {side: associate(cells, name, given="group") for side, name in names.items()}
-    pairs = Pairs(cells.groups, cells.tasks, **sides, sign=np.ones(sides["labelled"].value.shape))
-    turned = replace(pairs, sign=-pairs.sign)
-    assert turned.measured().value == -pairs.measured().value != 0
-    assert_allclose(turned.signs.values, -1)
+def recall_of_first(y_true, y_pred, sample_weight=None):
+    return recall_score(y_true, y_pred, pos_label=0, sample_weight=sample_weight, zero_division=0)
+
+
+class ExposureAuditor(AttackAuditor):
+    """Audit exposure: how much more often predictions give away members of the first group."""
+
+    metric = "exposure"
+    question = "Do the predictions give away members of the first group?"
+    rank = 2
+
+    def _attacks(self):
+        return ("task", "group"), ("task_pred", "group")
+
+    def _amplification(self, data, model):
+        return np.log2((0.5 + model) / (0.5 + data))
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 600)
+    cooks = rng.integers(2, size=600)
+    predicted = np.where(rng.random(600) < 0.5, sex == "f", cooks).astype(int)
+    return {"y_true": cooks, "y_pred": predicted, "sensitive_features": sex}
+
+
+@pytest.fixture(scope="module")
+def exposure():
+    return ExposureAuditor(quality=recall_of_first, equalize=None, n_resamples=99, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def result(exposure, people):
+    return exposure.audit(**people)
+
+
+def test_the_value_is_the_formula_of_recalls_counted_by_hand(exposure, people):
+    exact = clone(exposure).set_params(cv=None, attacker="exact", interval=None)
+    women = people["sensitive_features"] == "f"
+    recalls = []
+    for side in ("y_true", "y_pred"):
+        shares = [(women[people[side] == label]).mean() for label in (0, 1)]
+        guessed = np.array(shares)[people[side]] > 0.5
+        recalls.append(guessed[women].mean())
+    expected = np.log2((0.5 + recalls[1]) / (0.5 + recalls[0]))
+    assert exact.score(**people) == pytest.approx(expected, abs=1e-12)
+
+
+def test_it_has_an_interval_a_p_value_a_table_and_a_section(exposure, people, result):
+    assert result.low < float(result) < result.high
+    assert 0 < result.p_value <= 1
+    assert result.kind == "attack"
+    row = result.table.iloc[0]
+    assert (row["group"], row["task"]) == ("(all)", "(all)")
+    assert row["amplification"] == float(result)
+    assert row["delta"] == row["quality_model"] - row["quality_data"]
+    report = skbiasamp.audit(**people, auditor=[exposure, LeakageAuditor(random_state=0)])
+    assert list(report) == ["exposure", "leakage"]
+    assert float(report["exposure"]) == float(result)
+    assert "exposure" in report.to_markdown()
+    with pytest.raises(ValueError, match=r"exposure amplification compares .*: pass y_pred\.$"):
+        exposure.audit(people["y_true"], sensitive_features=people["sensitive_features"])
+
+
+def test_it_learns_from_training_rows_that_have_predictions(exposure, people):
+    half = {name: values[:300] for name, values in people.items()}
+    rest = {name: values[300:] for name, values in people.items()}
+    fitted = clone(exposure).set_params(interval=None).fit(Contingency.from_labels(**half))
+    table = fitted.audit(**rest).table
+    # The best table of the first half, applied to the second.
+    for column, side in (("quality_data", "y_true"), ("quality_model", "y_pred")):
+        women = half["sensitive_features"] == "f"
+        known = [(half[side] == label)[women].sum() for label in (0, 1)]
+        other = [(half[side] == label)[~women].sum() for label in (0, 1)]
+        guessed = (np.array(known) > other)[rest[side]]
+        recall = guessed[rest["sensitive_features"] == "f"].mean()
+        assert table[column].item() == pytest.approx(recall, abs=1e-12)

@@ -3,6 +3,7 @@
 import inspect
 from fractions import Fraction
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
-from sklearn.base import clone
 from values_only import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 
 from skbiasamp import Contingency
@@ -27,6 +27,17 @@ from skbiasamp.metrics import (
 
 looked_at = settings(max_examples=6)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+
+
+def takes_what_it_uses(metric):
+    """Return a metric that ignores the labels it has no parameter for."""
+    names = inspect.signature(metric).parameters
+
+    def measured(**given):
+        return metric(**{name: value for name, value in given.items() if name in names})
+
+    return measured
+
 
 METRICS = {
     "mals": mals_amplification,
@@ -51,16 +62,6 @@ AUDITORS = {
     "multi-T->A": MultiAttributeAuditor("T->A", combinations="all"),
     "multi-mals": MultiAttributeAuditor(None, base="test"),
 }
-
-
-def takes_what_it_uses(metric):
-    """Return a metric that ignores the labels it has no parameter for."""
-    names = inspect.signature(metric).parameters
-
-    def measured(**given):
-        return metric(**{name: value for name, value in given.items() if name in names})
-
-    return measured
 
 
 METRICS = {name: takes_what_it_uses(metric) for name, metric in METRICS.items()}
@@ -114,10 +115,6 @@ def assert_close(value, expected):
 EXACT = {"rtol": 1e-12, "atol": 1e-13}
 
 
-def assert_exactly(value, expected):
-    np.testing.assert_array_equal(value, expected)  # NaN is NaN
-
-
 def training(world):
     return {"y_train": world["y_train"], "sensitive_features": world["sensitive_train"]}
 
@@ -138,9 +135,6 @@ def take(world, rows):
     return world | {key: value[rows] for key, value in audited(world).items()}
 
 
-# --------------------------------------------------------------------------- always right
-
-
 @every_metric
 @looked_at
 @given(worlds())
@@ -154,66 +148,43 @@ def test_a_perfect_model_amplifies_nothing(metric, world):
     assert metric(**world | truth) == 0
 
 
-@pytest.mark.parametrize("direction", ["A->T", "T->A"])
+def moved(world, random):
+    """Return rows in another order, whose groups and tasks have other names or places."""
+    train, test = (
+        random.sample(range(n), n) for n in map(len, (world["y_train"], world["y_true"]))
+    )
+    groups = dict(zip(("g0", "g1", "g2"), random.sample(["zoe", "(1,)", "a b"], 3), strict=True))
+    tasks = np.array(random.sample(["cook", "drive", "paint", "sing"], 4))
+    other = {name: one[train if name.endswith("_train") else test] for name, one in world.items()}
+    for name in ("sensitive_train", "sensitive_features", "sensitive_pred"):
+        other[name] = np.array([groups[one] for one in other[name]])
+    if world["y_true"].ndim == 2:
+        columns = random.sample(range(world["y_true"].shape[1]), world["y_true"].shape[1])
+        for name in ("y_train", "y_true", "y_pred"):
+            other[name] = pd.DataFrame(other[name][:, columns], columns=tasks[columns])
+        return other
+    other |= {name: tasks[other[name]] for name in ("y_train", "y_true", "y_pred")}
+    binary = max(world["y_true"].max(), world["y_train"].max()) < 2
+    return other | ({"pos_label": tasks[1]} if binary else {})
+
+
+@pytest.mark.parametrize("name", METRICS)
 @looked_at
-@given(worlds())
-def test_a_perfect_model_amplifies_nothing_wherever_it_was_trained(direction, world):
-    """Δ compares with the audited labels, so that the training labels do not matter."""
-    right = {"y_pred": world["y_true"], "sensitive_pred": world["sensitive_features"]}
-    assert directional_amplification(**world | right, direction=direction) == 0
-
-
-# --------------------------------------------------------------------------- names and order
-
-
-@every_metric
-@looked_at
-@given(worlds(), st.randoms(use_true_random=False))
-def test_row_order_does_not_matter(metric, world, random):
-    order = list(range(len(world["y_true"])))
-    random.shuffle(order)
-    train = np.arange(len(world["y_train"]))[::-1]
-    shuffled = take(world, order) | {
-        key: world[key][train] for key in ("y_train", "sensitive_train")
-    }
-    assert_exactly(metric(**shuffled), metric(**world))
-
-
-def renamed(world, names, *keys):
-    return world | {key: np.array([names[v] for v in world[key].tolist()]) for key in keys}
-
-
-@every_metric
-@looked_at
-@given(worlds(), st.permutations(["zoe", "(1,)", "a b"]))
-def test_group_names_do_not_matter(metric, world, names):
-    names = dict(zip(("g0", "g1", "g2"), names, strict=True))
-    keys = ("sensitive_train", "sensitive_features", "sensitive_pred")
-    assert_close(metric(**renamed(world, names, *keys)), metric(**world))
-
-
-@every_metric
-@looked_at
-@given(worlds(("multiclass",)), st.permutations(["cook", "drive", "paint", "sing"]))
-def test_class_names_do_not_matter(metric, world, names):
-    keys = ("y_train", "y_true", "y_pred")
-    assert_close(metric(**renamed(world, dict(enumerate(names)), *keys)), metric(**world))
-
-
-@every_metric
-@looked_at
-@given(worlds(("multilabel",)), st.permutations(range(3)))
-def test_the_order_and_names_of_task_columns_do_not_matter(metric, world, order):
-    columns = [i for i in order if i < world["y_true"].shape[1]]
-    names = [f"task {i}" for i in columns]
-    moved = world | {
-        key: pd.DataFrame(world[key][:, columns], columns=names)
-        for key in ("y_train", "y_true", "y_pred")
-    }
-    assert_close(metric(**moved), metric(**world))
-
-
-# --------------------------------------------------------------------------- weights
+@given(
+    worlds(weights=st.integers(1, 4)),
+    st.randoms(use_true_random=False),
+    st.sampled_from([0.1, 1 / 3, 7.25]),
+)
+def test_order_names_and_the_unit_of_weights_change_no_value(name, world, random, scale):
+    """Not even exact ties, which stay ties in tenths of a row."""
+    metric = METRICS[name]
+    assert_close(metric(**moved(world, random)), metric(**world))
+    # Smoothing adds rows, and whole weights are more rows than fractional ones.
+    unsmoothed = {"concentration": 0.0} if name == "differential-fairness" else {}
+    if name != "A->T-train":  # which needs training labels
+        world = {key: value for key, value in world.items() if not key.endswith("_train")}
+    scaled = world | {"sample_weight": world["sample_weight"] * scale}
+    assert_close(metric(**scaled, **unsmoothed), metric(**world, **unsmoothed))
 
 
 @every_metric
@@ -223,47 +194,27 @@ def test_a_whole_weight_is_repetition(metric, world):
     # Rows that name every group and class stay.
     n = world["sample_weight"] + (np.arange(len(world["sample_weight"])) < 12)
     repeated = take(world, np.repeat(np.arange(len(n)), n)) | {"sample_weight": None}
-    assert_exactly(metric(**world | {"sample_weight": n}), metric(**repeated))
+    np.testing.assert_array_equal(metric(**world | {"sample_weight": n}), metric(**repeated))
 
 
 @every_auditor
 @looked_at
-@given(worlds(weights=st.integers(1, 3)))
-def test_a_whole_weight_is_repetition_in_training(auditor, world):
+@given(worlds(weights=st.integers(1, 3)), st.sampled_from([0.1, 1 / 3, 7.25]))
+def test_a_whole_weight_is_repetition_in_training_and_its_unit_does_not_matter(
+    auditor, world, scale
+):
+    """Not even for exact ties, which stay ties in tenths of a row."""
     n = np.resize(world["sample_weight"], len(world["y_train"]))
     weighted = auditor.fit(**training(world), sample_weight=n).audit(**audited(world))
     repeated = {key: np.repeat(value, n, axis=0) for key, value in training(world).items()}
     again = auditor.fit(**repeated).audit(**audited(world))
     assert auditor.n_samples_fit_ == n.sum()
     assert_frame_equal(weighted.table, again.table, **EXACT)
-
-
-@pytest.mark.parametrize("name", METRICS)
-@looked_at
-@given(world=worlds(weights=st.integers(1, 4)), scale=st.sampled_from([0.1, 1 / 3, 7.25]))
-def test_the_unit_of_weights_does_not_matter(name, world, scale):
-    """Not even for exact ties, which stay ties in tenths of a row."""
-    # Smoothing adds rows, and whole weights are more rows than fractional ones.
-    unsmoothed = {"concentration": 0.0} if name == "differential-fairness" else {}
-    scaled = {"sample_weight": world["sample_weight"] * scale}
-    metric = METRICS[name]
-    if name != "A->T-train":  # which needs training labels
-        world = {key: value for key, value in world.items() if not key.endswith("_train")}
-    assert_close(metric(**world | scaled, **unsmoothed), metric(**world, **unsmoothed))
-
-
-@every_auditor
-@looked_at
-@given(world=worlds(weights=st.integers(1, 4)), scale=st.sampled_from([0.1, 1 / 3, 7.25]))
-def test_the_unit_of_weights_does_not_matter_in_training(auditor, world, scale):
-    weight = np.resize(world["sample_weight"], len(world["y_train"]))
-    auditor = clone(auditor)
-    expected = auditor.fit(**training(world), sample_weight=weight).audit(**audited(world))
-    result = auditor.fit(**training(world), sample_weight=weight * scale).audit(**audited(world))
+    scaled = auditor.fit(**training(world), sample_weight=n * scale).audit(**audited(world))
     # Whole weights are more rows than fractional ones. Where the change is of training rows too,
     # few of them leave more signs open.
     open_ = ["sign_weight", "amplification"] * str(auditor).startswith("Multi")
-    tables = [one.table.drop(columns=open_) for one in (result, expected)]
+    tables = [one.table.drop(columns=open_) for one in (scaled, weighted)]
     assert_frame_equal(*tables, rtol=0, atol=1e-12)
 
 
@@ -294,25 +245,19 @@ def test_labels_without_a_majority_have_none_in_fractional_weights(scale):
     assert_close(classes, (8 / 15 - 7 / 15) / 2)
 
 
-# --------------------------------------------------------------------------- sums
-
-
 @looked_at
-@given(worlds(), st.integers(1, 11))
-def test_halves_add_up_to_the_whole(world, cut):
+@given(worlds(weights=st.sampled_from([1, 2, 0.5, 1.25])), st.integers(1, 11))
+def test_halves_and_single_rows_add_up_to_the_whole(world, cut):
     first, second = (counted(take(world, rows)) for rows in (slice(cut), slice(cut, None)))
     whole = counted(world)
-    assert first + second == whole
-    assert second + first == whole
-    assert sum([first, second]) == whole
-    assert_frame_equal((first + second).to_frame(), whole.to_frame())
-
-
-@looked_at
-@given(worlds())
-def test_a_sum_over_rows_is_the_whole(world):
-    one_by_one = [counted(take(world, [row])) for row in range(len(world["y_true"]))]
-    assert sum(one_by_one) == counted(world)
+    assert_close((first + second).total, world["sample_weight"].sum())
+    for side in ("task", "task_pred", "group_pred"):
+        assert_close((second + first).joint("group", side), whole.joint("group", side))
+    del world["sample_weight"]
+    first, second = (counted(take(world, rows)) for rows in (slice(cut), slice(cut, None)))
+    assert first + second == second + first == counted(world)
+    assert sum(counted(take(world, [row])) for row in range(len(world["y_true"]))) == counted(world)
+    assert_frame_equal((first + second).to_frame(), counted(world).to_frame())
 
 
 @every_auditor
@@ -331,16 +276,6 @@ def test_learning_in_chunks_is_learning_at_once(auditor, world, cut):
     assert_frame_equal(auditor.audit(**audited(world)).table, at_once.table, **EXACT)
 
 
-@looked_at
-@given(worlds(weights=st.sampled_from([0.5, 1.25, 2.0])), st.integers(1, 11))
-def test_fractional_weights_add_up_too(world, cut):
-    first, second = (counted(take(world, rows)) for rows in (slice(cut), slice(cut, None)))
-    whole = counted(world)
-    assert_close((first + second).total, world["sample_weight"].sum())
-    for side in ("task", "task_pred", "group_pred"):
-        assert_close((first + second).joint("group", side), whole.joint("group", side))
-
-
 def test_halves_add_up_where_one_lacks_a_value_of_one_of_several_attributes():
     """With groups side by side, a value that one day has not seen is a group nobody is in."""
     sex, age = ["f", "f", "m", "m"], ["old", "young", "old", "young"]
@@ -351,32 +286,10 @@ def test_halves_add_up_where_one_lacks_a_value_of_one_of_several_attributes():
     assert women + men == read(hired, sensitive_features=both)
 
 
-# --------------------------------------------------------------------------- one label, many
-
-
 def one_hot(world):
     width = max(int(np.max(world[key])) for key in ("y_train", "y_true", "y_pred")) + 1
     hot = {key: np.eye(width, dtype=int)[world[key]] for key in ("y_train", "y_true", "y_pred")}
     return world | hot
-
-
-CLASSES_OR_COLUMNS = set(METRICS) - {"differential-fairness", "label"}
-
-
-@pytest.mark.parametrize("name", sorted(CLASSES_OR_COLUMNS))
-@looked_at
-@given(worlds(("multiclass",)))
-def test_classes_and_their_indicator_columns_are_the_same_tasks(name, world):
-    """The two measures left out know that the classes of one label exclude each other."""
-    assert_exactly(METRICS[name](**world), METRICS[name](**one_hot(world)))
-
-
-@every_metric
-@looked_at
-@given(worlds(("binary",)))
-def test_a_binary_label_is_one_indicator_column(metric, world):
-    column = world | {key: world[key][:, None] for key in ("y_train", "y_true", "y_pred")}
-    assert_exactly(metric(**world), metric(**column))
 
 
 @every_auditor
@@ -390,51 +303,10 @@ def test_both_paths_give_the_same_table(auditor, world):
     assert_frame_equal(codes.table[numbers], matrix.table[numbers], **EXACT)
 
 
-@every_metric
-@looked_at
-@given(worlds())
-def test_groups_as_one_column_and_as_indicators_are_the_same(metric, world):
-    keys = ("sensitive_train", "sensitive_features", "sensitive_pred")
-    names = sorted({name for key in keys for name in world[key].tolist()})
-    hot = {key: (world[key][:, None] == np.array(names)).astype(int) for key in keys}
-    # Label amplification has no parameter for groups, and gets none.
-    assert_close(metric(**world | hot, groups="indicator"), metric(**world))
-
-
-# --------------------------------------------------------------------------- swapped roles
-
-
-@looked_at
-@given(worlds(("multilabel",)), st.sampled_from(["zero", "negative"]))
-def test_a_swap_of_attribute_and_task_swaps_the_directions(world, ties):
-    keys = ("sensitive_train", "sensitive_features", "sensitive_pred")
-    names = np.array(["g0", "g1", "g2"])
-    groups = {key: (world[key][:, None] == names).astype(int) for key in keys}
-    straight = world | groups
-    swapped = {
-        "y_train": groups["sensitive_train"],
-        "sensitive_train": world["y_train"],
-        "y_true": groups["sensitive_features"],
-        "sensitive_features": world["y_true"],
-        "y_pred": groups["sensitive_pred"],
-        "sensitive_pred": world["y_pred"],
-    }
-    for one, other in (("A->T", "T->A"), ("T->A", "A->T")):
-        options = {"groups": "indicator", "ties": ties}
-        assert_close(
-            directional_amplification(**straight, direction=one, **options),
-            directional_amplification(**swapped, direction=other, **options),
-        )
-
-
-# --------------------------------------------------------------------------- tables and values
-
-
 @pytest.mark.parametrize("direction", ["A->T", "T->A"])
-@pytest.mark.parametrize("base", ["train", "test"])
 @looked_at
-@given(worlds())
-def test_sets_of_one_task_are_directional_amplification_without_sign(direction, base, world):
+@given(worlds(), st.sampled_from(["train", "test"]))
+def test_sets_of_one_task_are_directional_amplification_without_sign(direction, world, base):
     multi = MultiAttributeAuditor(direction, base=base, combinations="all", max_size=1)
     single = DirectionalAuditor(direction, base=base)
     multi, single = (
@@ -442,7 +314,6 @@ def test_sets_of_one_task_are_directional_amplification_without_sign(direction, 
     )
     assert_close(multi.published, single.table["delta"].abs().mean())
     assert_close(multi.value, single.value)
-    assert_close(multi.statistics["variance"], single.table["delta"].var(ddof=0))
 
 
 @every_auditor
@@ -467,16 +338,12 @@ def test_the_value_is_what_its_table_says(auditor, world):
 
 
 @pytest.mark.parametrize("direction", ["A->T", "T->A"])
-@pytest.mark.parametrize("ties", ["zero", "negative"])
 @looked_at
-@given(worlds())
-def test_the_labels_own_rates_as_base_change_nothing(direction, ties, world):
+@given(worlds(), st.sampled_from(["zero", "negative"]))
+def test_the_labels_own_rates_as_base_change_nothing(direction, world, ties):
     cells = counted(world)
-    rates = (
-        cells.rate("task", given="group")
-        if direction == "A->T"
-        else cells.rate("group", given="task")
-    )
+    given_side = ("task", "group") if direction == "A->T" else ("group", "task")
+    rates = cells.rate(given_side[0], given=given_side[1])
     assume(not np.isnan(rates).any())
     own = pd.DataFrame(rates, index=list(cells.groups), columns=list(cells.tasks))
     options = {"direction": direction, "ties": ties, "reference": "test"}
@@ -485,18 +352,15 @@ def test_the_labels_own_rates_as_base_change_nothing(direction, ties, world):
     # Rates of the user's own vary with no row: their signs are certain.
     soft = ["sign_weight", "amplification"]
     assert_frame_equal(*(one.table.drop(columns=soft) for one in (result, expected)))
-    assert_exactly(result.table["sign_weight"], result.table["sign"])
+    np.testing.assert_array_equal(result.table["sign_weight"], result.table["sign"])
     assert_close(result.table["amplification"], result.table["sign"] * result.table["change"])
     assert_close(result.published, expected.published)
 
 
-# --------------------------------------------------------------------------- ties
-
-
-def whole_table(rows, classes=2):
-    """Return counts of groups a, b, ... and classes as a contingency."""
+def whole_table(rows):
+    """Return counts of groups a, b, ... and two classes as a contingency."""
     return Contingency.from_counts(
-        pd.DataFrame(rows, index=list("abcd")[: len(rows)], columns=range(classes), dtype=float)
+        pd.DataFrame(rows, index=list("abcd")[: len(rows)], columns=range(2), dtype=float)
     )
 
 
@@ -507,25 +371,23 @@ def sign_by_definition(rows, ties):
     return [(s > 0) - (s < 0) if s or ties == "zero" else -1 for s in signs]
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        pytest.param(1, id="sevenths"),
-        pytest.param(10**6 + 3, id="millions"),
-        pytest.param(2**31 + 11, id="above-2**31"),
-        pytest.param((2**53 - 1) // 21, id="near-2**53"),
-    ],
-)
-@pytest.mark.parametrize("nudge", [-1, 0, 1])
 @pytest.mark.parametrize("ties", ["zero", "negative"])
-def test_only_exact_ties_are_ties(unit, nudge, ties):
+def test_only_exact_ties_are_ties(ties):
     """A third of 3/7 is a tie at every size; one row more or less is none."""
-    rows = [[6 * unit, 3 * unit], [8 * unit + nudge, 4 * unit]]
-    assert sum(map(sum, rows)) <= 2**53
-    auditor = DirectionalAuditor(ties=ties).fit(whole_table(rows))
-    assert auditor.y_at_[1].tolist() == sign_by_definition(rows, ties)
-    tied = auditor.y_at_[1].tolist() == ([0, 0] if ties == "zero" else [-1, -1])
-    assert tied == (nudge == 0)
+    for unit, nudge in product((1, 10**6 + 3, 2**31 + 11, (2**53 - 1) // 21), (-1, 0, 1)):
+        rows = [[6 * unit, 3 * unit], [8 * unit + nudge, 4 * unit]]
+        assert sum(map(sum, rows)) <= 2**53
+        auditor = DirectionalAuditor(ties=ties).fit(whole_table(rows))
+        assert auditor.y_at_[1].tolist() == sign_by_definition(rows, ties)
+        tied = auditor.y_at_[1].tolist() == ([0, 0] if ties == "zero" else [-1, -1])
+        assert tied == (nudge == 0)
+    # Products of Fibonacci's numbers differ by 1, which floats do not see from 2**53 on.
+    rows = [[1, 2], [2, 3]]
+    while sum(map(sum, rows)) <= 2**53:
+        auditor = DirectionalAuditor(ties=ties).fit(whole_table(rows))
+        assert auditor.y_at_[1].tolist() == sign_by_definition(rows, ties) != [0, 0]
+        (_, a), (_, b) = rows
+        rows = [[a, b], [b, a + b]]
 
 
 @looked_at
@@ -548,19 +410,6 @@ def test_exactly_an_equal_share_is_not_above_it(unit, nudge, n_groups):
     assert leans == [int(row[1] > share) for row in rows]
 
 
-@looked_at
-@given(worlds())
-def test_the_two_ties_differ_exactly_at_ties(world):
-    zero = DirectionalAuditor().fit(**training(world))
-    negative = DirectionalAuditor(ties="negative").fit(**training(world))
-    tie = zero.y_at_ == 0
-    assert ((zero.y_at_ != negative.y_at_) == tie).all(axis=None)
-    assert (negative.y_at_.to_numpy()[tie] == -1).all()
-    a, b = (auditor.audit(**audited(world)).table for auditor in (zero, negative))
-    assert_frame_equal(a[a["sign"] != 0], b[a["sign"] != 0])
-    assert (b["amplification"] == -b["change"])[a["sign"] == 0].all()
-
-
 @pytest.mark.parametrize("scale", [0.1, 1 / 3, 1e-6, 1e6 / 7])
 def test_ties_survive_fractional_weights(scale):
     group, task = list("aabb"), [0, 1, 0, 1]
@@ -572,24 +421,16 @@ def test_ties_survive_fractional_weights(scale):
     assert auditor.y_at_[1].tolist() == [1, -1]
 
 
-# --------------------------------------------------------------------------- contingencies
-
-
 @looked_at
 @given(worlds(weights=st.integers(1, 3)))
-def test_a_table_of_counts_can_be_read_back(world):
+def test_a_table_of_counts_holds_the_rows_and_can_be_read_back(world):
     cells = counted(world)
-    again = Contingency.from_counts(cells.to_frame())
-    assert again == cells
-    assert_frame_equal(again.to_frame(), cells.to_frame())
-
-
-@looked_at
-@given(worlds())
-def test_a_table_of_counts_counts_the_rows(world):
-    frame = counted(world).to_frame()
-    assert frame["n"].sum() == len(world["y_true"])
+    frame = cells.to_frame()
+    assert frame["n"].sum() == world["sample_weight"].sum()
     assert not frame.drop(columns="n").duplicated().any()
+    again = Contingency.from_counts(frame)
+    assert again == cells
+    assert_frame_equal(again.to_frame(), frame)
 
 
 @looked_at
@@ -599,7 +440,7 @@ def test_selected_groups_are_the_rows_of_these_groups(world, chosen):
     assume(chosen)
     rows = np.isin(world["sensitive_features"], list(chosen))
     names = sorted(chosen)
-    selected = counted(world, sensitive_pred=None).select(groups=names)
+    selected = counted(world).select(groups=names)
     expected = counted(take(world, rows), sensitive_pred=None)
     assert selected.groups == tuple(names)
     assert selected.total == rows.sum()
@@ -607,27 +448,13 @@ def test_selected_groups_are_the_rows_of_these_groups(world, chosen):
     for side in ("task", "task_pred"):
         at = [selected.tasks.index(task) for task in expected.tasks]
         assert_close(selected.joint("group", side)[:, at], expected.joint("group", side))
-
-
-@looked_at
-@given(worlds(), st.sampled_from(["g0", "g1"]))
-def test_selected_groups_keep_what_was_predicted_of_them(world, name):
-    """Rows whose predicted group is not selected must not turn into rows of one that is."""
-    selected = counted(world).select(groups=[name])
-    rows = world["sensitive_features"] == name
-    hits = (world["sensitive_pred"][rows] == name).sum()
-    assert selected.joint("group", "group_pred").tolist() == [[hits]]
+    # Rows whose predicted group is not selected must not turn into rows of one that is.
+    guessed = world["sensitive_pred"][rows, None] == np.array(names)
+    own = world["sensitive_features"][rows, None] == np.array(names)
+    assert_close(selected.joint("group", "group_pred"), own.T.astype(int) @ guessed)
     frame = selected.to_frame()
-    assert frame.loc[frame["group_pred"] == name, "n"].sum() == hits
-
-
-def test_a_second_selection_counts_no_prediction_of_a_group_that_is_gone():
-    cells = Contingency.from_labels(
-        [1, 1, 0, 1], sensitive_features=list("aabb"), sensitive_pred=list("abab")
-    )
-    once = cells.select(groups=["a"])
-    assert once.count("group_pred").tolist() == [1]  # the other row was predicted as b
-    assert once.select(groups=["a"]).count("group_pred").tolist() == [1]
+    assert frame.loc[frame["group_pred"].isin(names), "n"].sum() == guessed.sum()
+    assert selected.select(groups=names).count("group_pred").tolist() == guessed.sum(0).tolist()
 
 
 @looked_at
@@ -656,6 +483,9 @@ def test_a_resample_draws_as_many_rows_and_only_rows_that_are_there(world, seed)
     assert (drawn.weight == np.rint(drawn.weight)).all()
     np.testing.assert_array_equal(drawn.weight, cells.resample(5, random_state=seed).weight)
     assert (drawn.joint("group", "task").sum(axis=-2) == drawn.count("task")).all()
+    assert cells.resample(random_state=seed).weight.ndim == 1
+    with pytest.raises(ValueError, match="A resample needs one contingency"):
+        drawn.resample()
 
 
 def test_resamples_scatter_around_the_data():
@@ -666,15 +496,6 @@ def test_resamples_scatter_around_the_data():
     error = np.sqrt(n * share * (1 - share))
     assert_allclose(many.mean(axis=0), n * share, atol=4 * error.max() / np.sqrt(4000))
     assert_allclose(many.std(axis=0), error, rtol=0.06)
-
-
-def test_one_resample_is_a_contingency():
-    cells = Contingency.from_labels([0, 1, 1, 0], sensitive_features=list("ffmm"))
-    drawn = cells.resample(random_state=1)
-    assert drawn.weight.ndim == 1
-    assert drawn.total == 4.0
-    with pytest.raises(ValueError, match="A resample needs one contingency"):
-        cells.resample(3, random_state=1).resample()
 
 
 @looked_at

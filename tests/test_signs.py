@@ -1,11 +1,13 @@
 """Signs, and the parts of a value: how the judged number and the paper's formula go together."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
 from by_hand import METRICS, audit, rows, weighted, world
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import special, stats
+from scipy import stats
 
 from skbiasamp import DirectionalAuditor, MultiAttributeAuditor, NumericAuditor
 from skbiasamp.metrics import BiasDisparityAuditor, LabelAuditor
@@ -42,16 +44,13 @@ def worlds():
 
 WORLDS = dict(worlds())
 
-# --------------------------------------------------------------------------- parts of a value
 
-
-@pytest.mark.parametrize("reference", ["test", "train"])
-@pytest.mark.parametrize("data", WORLDS.values(), ids=WORLDS)
 @pytest.mark.parametrize("metric", METRICS)
-def test_the_published_value_is_the_value_with_shift_and_selection(metric, data, reference):
-    result = audit(METRICS[metric](reference=reference), data)
-    parts = result.value + result.statistics["shift"] + result.statistics["selection"]
-    assert parts == pytest.approx(result.published, abs=1e-12)
+def test_the_published_value_is_the_value_with_shift_and_selection(metric):
+    for (name, data), reference in product(WORLDS.items(), ("test", "train")):
+        result = audit(METRICS[metric](reference=reference), data)
+        parts = result.value + result.statistics["shift"] + result.statistics["selection"]
+        assert parts == pytest.approx(result.published, abs=1e-12), (name, reference)
 
 
 def test_with_two_groups_and_training_labels_the_value_is_the_published_one():
@@ -123,38 +122,6 @@ def test_ties_in_training_labels_count_as_0_and_stay_in_the_divisor():
     assert result.published == pytest.approx(result.value)
 
 
-# --------------------------------------------------------------------------- soft signs
-
-
-def test_the_soft_sign_and_what_it_shares_with_the_change_by_hand():
-    """Two groups, one task: Student's errors with HC2, and half a row gained and lost."""
-    data = nearly_random(300, "binary", seed=3)
-    group = data["sensitive_features"] == "g0"
-    y, p = (np.asarray(data[name], dtype=float) for name in ("y_true", "y_pred"))
-    result = audit(DirectionalAuditor(reference="test"), data)
-    n, total = len(y), 0.0
-
-    def influences(inside, outcome):
-        """Return what each row adds to P(outcome | inside) − P(outcome)."""
-        m = inside.sum()
-        own = inside * (outcome - outcome[inside].mean()) / m / np.sqrt(1 - 1 / m)
-        return own - (outcome - outcome.mean()) / n
-
-    for inside, pair in zip((group, ~group), result.table.itertuples(), strict=True):
-        x, c = influences(inside, y), influences(inside, p) - influences(inside, y)
-        gap = y[inside].mean() - y.mean()
-        change = p[inside].mean() - p.mean() - gap
-        factor, m = n / (n - 1), inside.sum()
-        sd = np.sqrt(factor * x @ x + 1 / m**2)
-        z = gap / sd
-        assert pair.sign_weight == pytest.approx(special.erf(z), rel=1e-9)
-        shared = 2 / np.sqrt(np.pi) * np.exp(-(z**2)) * factor * (x @ c) / sd
-        assert pair.amplification == pytest.approx(special.erf(z) * change - shared, rel=1e-9)
-        assert pair.change == pytest.approx(change, rel=1e-9)
-        total += pair.amplification / 2
-    assert result.value == pytest.approx(total, rel=1e-9)
-
-
 def test_soft_signs_are_unbiased_where_labels_and_predictions_have_the_same_law():
     """Signs of the same rows, taken as they are, would find that every model reduces."""
     values, naive = [], []
@@ -186,62 +153,18 @@ def test_signs_of_the_user_s_own_are_taken_as_they_are():
         assert_array_equal(table["direction_clear"], table["sign"] != 0)
 
 
-def test_majorities_that_are_chance_have_soft_signs_too():
-    """Label amplification: rates are compared with a half."""
-    values = []
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        y, p = (rng.random((2, 200, 6)) < 0.5).astype(int)
-        values.append(LabelAuditor(reference="test").audit(y, p).value)
-    assert abs(np.mean(values)) < 3 * stats.sem(values)
-
-
-@pytest.mark.parametrize("metric", [NumericAuditor, BiasDisparityAuditor])
-def test_numbers_and_preferences_have_soft_signs_too(metric):
+@pytest.mark.parametrize("metric", [NumericAuditor, BiasDisparityAuditor, LabelAuditor])
+def test_numbers_preferences_and_majorities_have_soft_signs_too(metric):
+    """Label amplification compares rates with a half, which six tasks have by chance."""
     values = []
     for seed in range(100):
         rng = np.random.default_rng(seed)
         group = rng.integers(0, 3, 300)
         if metric is NumericAuditor:
             y, p = rng.normal(size=(2, 300))
+        elif metric is LabelAuditor:
+            y, p = (rng.random((2, 300, 6)) < 0.5).astype(int)
         else:
             y, p = rng.integers(0, 3, (2, 300))
         values.append(metric(reference="test").audit(y, p, sensitive_features=group).value)
     assert abs(np.mean(values)) < 3.5 * stats.sem(values)
-
-
-# --------------------------------------------------------------------------- names of verdicts
-
-
-def verdicts(gap_of_labels, gap_of_predictions, n=4000, seeds=20, train=True):
-    found = []
-    for seed in range(seeds):
-        rng = np.random.default_rng(seed)
-        group = rng.integers(0, 2, n)
-        side = np.where(group == 0, -0.5, 0.5)
-        u = rng.random(n)
-        y, p = (u < 0.3 + gap * side for gap in (gap_of_labels, gap_of_predictions))
-        auditor = DirectionalAuditor(reference="train" if train else "test")
-        if train:
-            again = rng.random(n) < 0.3 + gap_of_labels * side
-            auditor.fit(again.astype(int), sensitive_features=group)
-        result = auditor.audit(y.astype(int), p.astype(int), sensitive_features=group)
-        found.append(result.verdict)
-    return found
-
-
-@pytest.mark.parametrize("train", [True, False])
-@pytest.mark.parametrize(
-    ("labels", "predictions", "verdict"),
-    [
-        (0.2, 0.3, "amplifies"),
-        (0.2, 0.1, "reduces"),
-        (0.2, -0.2, "reverses"),
-        (0.0, 0.1, "adds a difference"),
-        (0.2, 0.2, "no clear effect"),
-        (0.0, 0.0, "no clear effect"),
-    ],
-)
-def test_worlds_have_the_verdict_that_they_are_made_for(labels, predictions, verdict, train):
-    found = verdicts(labels, predictions, train=train)
-    assert found.count(verdict) >= 17

@@ -1,5 +1,6 @@
-"""`skbiasamp.testing`: assertions for tests of models."""
+"""`skbiasamp.testing`: assertions for tests of models, and the promises of an auditor."""
 
+import re
 import shlex
 import subprocess
 import sys
@@ -11,7 +12,9 @@ import pytest
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor
-from skbiasamp.testing import assert_amplification
+from skbiasamp.inference.pairs import MeanChange
+from skbiasamp.metrics import AttackAuditor, CooccurrenceAuditor, Pairs, associate
+from skbiasamp.testing import assert_amplification, check_auditor
 
 SEX = ["f"] * 400 + ["m"] * 400
 HIRED = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
@@ -35,6 +38,12 @@ def test_it_holds_only_if_the_whole_interval_lies_below():
         assert_amplification(audited, below=result.low, inconclusive="pass")
         with pytest.raises(AssertionError, match="amplifies: failed"):
             assert_amplification(audited, below=result.low - 1e-9, inconclusive="pass")
+    with pytest.raises(AssertionError) as caught:
+        assert_amplification(report)
+    text = str(caught.value)
+    assert text.startswith("directional A->T: +0.1125, 95 % interval +0.0")
+    # The pairs that are responsible.
+    assert [line.split()[0] for line in text.splitlines()[-2:]] == ["f", "m"]
 
 
 def test_a_limit_holds_in_both_directions():
@@ -60,30 +69,19 @@ def test_a_model_that_reverses_the_association_fails_at_every_limit():
             assert_amplification(reversing, below=0.9, **pair)
 
 
-def test_the_message_lists_the_pairs_that_are_responsible():
-    with pytest.raises(AssertionError) as caught:
-        assert_amplification(report_of(MORE))
-    text = str(caught.value)
-    assert text.startswith("directional A->T: +0.1125, 95 % interval +0.0")
-    assert [line.split()[0] for line in text.splitlines()[-2:]] == ["f", "m"]
-
-
 def test_one_pair_is_checked_by_its_own_interval():
     report = report_of(MORE)
     table = report["directional A->T"].table.set_index("group")
     for group in "fm":
         least, most = table.loc[group, ["low", "high"]].abs().sort_values()
-        assert_amplification(report, group=group, limit=most)
         assert_amplification(report, group=group, task=1, limit=most)
         with pytest.raises(AssertionError, match=rf"A->T \({group}, 1\): .*: inconclusive"):
             assert_amplification(report, group=group, limit=least)
         with pytest.raises(AssertionError, match=rf"A->T \({group}, 1\): .*: failed"):
             assert_amplification(report, group=group, limit=least - 1e-9)
-
-
-def test_a_pair_fails_only_if_the_test_for_all_pairs_finds_it_too():
-    result = report_of(MORE)["directional A->T"]
-    assert result.table.set_index("group")["low"]["m"] > 0.02
+    # It fails only if the test for all pairs finds it too.
+    result = report["directional A->T"]
+    assert table["low"]["m"] > 0.02
     doubtful = replace(result, table=result.table.assign(p_adjusted=0.2))
     for judged, outcome in ((result, "failed"), (doubtful, "inconclusive")):
         with pytest.raises(AssertionError, match=rf"A->T \(m, 1\): .*: {outcome}"):
@@ -197,3 +195,135 @@ def test_a_pair_without_a_clear_direction_does_not_pass():
         with pytest.raises(AssertionError, match="failed"):
             assert_amplification(result, below=0.02, **given)
     assert_amplification(result, below=0.02, group=1)
+
+
+class OwnAuditor(CooccurrenceAuditor):
+    """The smallest metric: the change of each group's rate along its association."""
+
+    metric = "own"
+    percent = True
+
+    def measure(self, train, test):
+        return Pairs(
+            test.groups,
+            test.tasks,
+            labelled=associate(test, "task", given="group"),
+            predicted=associate(test, "task_pred", given="group"),
+            reference=associate(train, "task", given="group"),
+        )
+
+
+class ExposureAuditor(AttackAuditor):
+    """The smallest attack."""
+
+    metric = "exposure"
+
+    def _attacks(self):
+        return ("task", "group"), ("task_pred", "group")
+
+    def _amplification(self, data, model):
+        return model - data
+
+
+@pytest.mark.parametrize("kind", [OwnAuditor, ExposureAuditor])
+def test_the_smallest_metric_keeps_all_promises(kind):
+    auditor = kind(confidence_level=0.9)
+    assert check_auditor(auditor) is None
+    assert repr(auditor) == f"{kind.__name__}(confidence_level=0.9)"
+    assert not hasattr(auditor, "contingency_")
+
+
+class Doubled(OwnAuditor):
+    def __init__(self, power=1, **options):
+        super().__init__(**options)
+        self.power = 2 * power
+
+
+class Nameless(OwnAuditor):
+    metric = ""
+
+
+class Adjusting(OwnAuditor):
+    def fit(self, *labels, **named):
+        self.adjust = "fdr"
+        return super().fit(*labels, **named)
+
+
+class Apart(OwnAuditor):
+    def _value(self, test):
+        return super()._value(test) + 0.1
+
+
+class Unpicklable(OwnAuditor):
+    def fit(self, *labels, **named):
+        self.rule_ = lambda value: value
+        return super().fit(*labels, **named)
+
+
+class Ordered(OwnAuditor):
+    def fit(self, y_train, **named):
+        super().fit(y_train, **named)
+        self.first_ = np.ravel(y_train)[0] == 1
+        return self
+
+    def measure(self, train, test):
+        return replace(super().measure(train, test), aggregate=MeanChange(2 + self.first_))
+
+
+class Unweighted(OwnAuditor):
+    def fit(self, y_train, sample_weight=None, **named):
+        return super().fit(y_train, **named)
+
+    def score(self, *labels, sample_weight=None, **named):
+        return super().score(*labels, **named)
+
+
+class Forgetful(OwnAuditor):
+    def partial_fit(self, *labels, **named):
+        return self.fit(*labels, **named)
+
+    def measure(self, train, test):
+        return replace(
+            super().measure(train, test), aggregate=MeanChange(1000 / self.n_samples_fit_)
+        )
+
+
+class Unstorable(OwnAuditor):
+    def _result(self, test):
+        return replace(super()._result(test), params={"sign": object()}, low=np.inf)
+
+
+class Credulous(OwnAuditor):
+    def score(self, *labels, **named):
+        try:
+            return super().score(*labels, **named)
+        except ValueError:
+            return 0.0
+
+
+class Biased(OwnAuditor):
+    def measure(self, train, test):
+        own = super().measure(train, test)
+        return replace(own, change=own.predicted - own.labelled * 0.5)
+
+
+@pytest.mark.parametrize(
+    ("broken", "promise"),
+    [
+        (Doubled, "the constructor stores each parameter as it came, and a clone"),
+        (Nameless, "it says what it measures"),
+        (Adjusting, "fit and audit leave the parameters alone"),
+        (Apart, "score is the value of audit"),
+        (Unpicklable, "a pickled copy and a clone"),
+        (Ordered, "the order of rows changes nothing"),
+        (Unweighted, "a whole weight counts as so many rows"),
+        (Forgetful, "training labels in chunks add up"),
+        (Unstorable, "a result is written as JSON, with the same numbers"),
+        (Credulous, "bad input raises an error"),
+        (Biased, "a model that is always right amplifies nothing"),
+    ],
+)
+def test_a_broken_promise_is_named(broken, promise):
+    message = f"{broken.__name__} breaks a promise: {promise}"
+    with pytest.raises(AssertionError, match=f"^{re.escape(message)}"):
+        check_auditor(broken())

@@ -1,8 +1,8 @@
-"""Leakage in texts: LIC against scikit-learn by hand, published values and cases that are known."""
+"""Leakage in texts (LIC, DBAC): against scikit-learn by hand, published values, known cases."""
 
 import json
 import os
-import pickle
+import re
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import skbiasamp
 from skbiasamp import Contingency, LICAuditor, amplification_scorer
-from skbiasamp.metrics import lic_amplification
+from skbiasamp.metrics import DBACAuditor, dbac_amplification, lic_amplification
 from skbiasamp.text import WordMasker
 
 DATA = os.environ.get("SKBIASAMP_DATA", Path(__file__).parents[2] / "shared" / "data")
@@ -63,9 +63,6 @@ def result(quick, world):
     return quick.audit(**world)
 
 
-# --------------------------------------------------------------------------- the number
-
-
 def lic_by_hand(texts, group, folds, attacker):
     """Return the mean over groups of the probability of the right group, 0 if it is not predicted.
 
@@ -108,9 +105,13 @@ def test_lic_is_what_scikit_learn_gives_on_the_same_folds(world):
 def test_an_attacker_that_counts_no_words_gets_the_texts(world, quick):
     lengths = FunctionTransformer(lambda texts: np.array([[len(one)] for one in texts]))
     found = clone(quick).set_params(attacker=make_pipeline(lengths, LogisticRegression()))
-    value = found.audit(**world)
-    assert value.words is None  # lengths have no names
-    assert value.table["quality_model"].item() < 0.3
+    result = found.audit(**world)
+    assert result.words is None  # lengths have no names
+    assert result.table["quality_model"].item() < 0.3
+    # A forest has no weights of words.
+    forest = make_pipeline(CountVectorizer(), RandomForestClassifier(5, max_depth=3))
+    result = clone(quick).set_params(attacker=forest, n_draws=1, interval=None).audit(**world)
+    assert result.words is None
 
 
 def test_a_model_that_copies_the_human_texts_has_exactly_0(world, quick):
@@ -130,19 +131,19 @@ def test_texts_without_a_trace_of_the_group_reveal_less(world, quick):
     assert result.table["quality_model"].item() == pytest.approx(0.25, abs=0.04)
 
 
-def test_more_of_the_group_in_the_texts_is_more_leakage(world, result):
+def test_more_of_the_group_in_the_texts_is_more_leakage(world, quick, result):
     assert result.low > 0
     assert result.verdict == "reveals more"
     row = result.table.iloc[0]
     assert float(result) == pytest.approx(row["quality_model"] - row["quality_data"])
-
-
-def test_masking_hides_the_group_and_no_mask_shows_it(world, quick):
+    guesses = result.facts.guesses
+    assert guesses.chance == pytest.approx(0.25)
+    assert guesses.predictions > guesses.labels
+    # Without a mask, texts name the group.
     shown = clone(quick).set_params(masker=None, interval=None).audit(**world)
     assert shown.table[["quality_data", "quality_model"]].to_numpy().min() > 0.9
     own = clone(quick).set_params(masker=WordMasker(["man", "woman"]), interval=None)
-    gender = clone(quick).set_params(interval=None)
-    assert own.score(**world) == gender.score(**world)
+    assert own.score(**world) == float(result)
 
 
 def test_words_that_the_model_never_uses_become_one_token():
@@ -188,16 +189,12 @@ def test_groups_by_coin_toss_are_not_significant():
     assert sum(one != "no clear effect" for one in found) <= 2
 
 
-def test_rows_may_come_in_any_order(world, quick):
-    order = np.random.default_rng(0).permutation(600)
-    turned = {name: np.array(one, dtype=object)[order] for name, one in world.items()}
+def test_a_weight_is_as_many_rows_in_any_order(world, quick):
     one = clone(quick).set_params(interval=None)
-    assert one.score(**turned) == pytest.approx(one.score(**world), abs=1e-9)
-
-
-def test_a_weight_is_as_many_rows(world, quick):
-    one = clone(quick).set_params(interval=None)
-    twice = {name: [*list(held), *list(held)[:100]] for name, held in world.items()}
+    order = np.random.default_rng(0).permutation(700)
+    twice = {
+        name: np.array([*held, *held[:100]], dtype=object)[order] for name, held in world.items()
+    }
     weight = np.array([2] * 100 + [1] * 500)
     assert one.score(**world, sample_weight=weight) == pytest.approx(one.score(**twice), abs=1e-9)
 
@@ -224,10 +221,7 @@ def test_intervals_hold_that_attackers_learn_from_rows_too():
     np.testing.assert_allclose(LICAuditor(holdout=True)._spread(drawn), drawn)
 
 
-# --------------------------------------------------------------------------- why
-
-
-def test_words_say_why(result):
+def test_words_say_why(world, result):
     words = result.words
     assert set(words) == {"source", "target", "word", "weight", "share", "share_others"}
     own = words[words["source"] == "model texts"]
@@ -236,53 +230,14 @@ def test_words_say_why(result):
         assert any(place in top for place in places), (target, top)
         assert (own[own["target"] == target]["weight"].diff().dropna() <= 0).all()
     assert ((own["share"] > own["share_others"]) | (own["weight"] < 0.5)).all()
-
-
-def test_shares_are_counted_by_hand(world, result):
-    words = result.words[result.words["source"] == "model texts"].set_index(["target", "word"])
-    group = np.array(world["sensitive_features"])
+    row = own.set_index(["target", "word"]).loc[("f", "kitchen")]
+    women = np.array(world["sensitive_features"]) == "f"
     has = np.array(["kitchen" in one for one in world["y_pred"]])
-    row = words.loc[("f", "kitchen")]
-    assert row["share"] == pytest.approx(has[group == "f"].mean())
-    assert row["share_others"] == pytest.approx(has[group == "m"].mean())
-
-
-def test_attackers_without_weights_of_words_have_no_words(world, quick):
-    forest = make_pipeline(CountVectorizer(), RandomForestClassifier(5, max_depth=3))
-    result = clone(quick).set_params(attacker=forest, n_draws=1).audit(**world)
-    assert result.words is None
-
-
-def test_the_sentence_says_how_well_the_attacker_guesses(result):
-    assert "The predictions reveal the group more than" in result.sentence
-    guesses = result.facts.guesses
-    assert guesses.chance == pytest.approx(0.25)
-    assert guesses.predictions > guesses.labels
-
-
-def test_json_holds_the_words(result):
+    assert row["share"] == pytest.approx(has[women].mean())
+    assert row["share_others"] == pytest.approx(has[~women].mean())
     content = json.loads(result.to_json())
-    assert content["words"] == result.words.to_dict("records")
+    assert content["words"] == words.to_dict("records")
     assert content["baseline"] == "the human texts"
-
-
-# --------------------------------------------------------------------------- in the package
-
-
-def test_a_report_has_it_on_every_page(tmp_path, world, quick):
-    report = skbiasamp.audit(**world, auditor=[quick])
-    assert "texts" in report.context["rows"]
-    assert len(report.to_json()) < 60_000  # no text is a task
-    assert "LIC" in report.to_markdown()
-    pytest.importorskip("jinja2")
-    report.to_html(tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text()
-    assert "The predictions reveal the group more than the human texts would" in page
-    assert "Words in model texts" in page
-    assert "random labels would" not in page
-    # Nothing of labels, which texts do not have.
-    for absent in ("exaggerate associations?", "Who bears the errors?", "True positive rate"):
-        assert absent not in page
 
 
 def test_texts_without_a_word_are_counted_on_each_side(quick):
@@ -290,47 +245,21 @@ def test_texts_without_a_word_are_counted_on_each_side(quick):
     model = ["a dog", "a cat", "!", "a dog"] * 50
     auditor = clone(quick).set_params(n_draws=1)
     report = skbiasamp.audit(human, model, sensitive_features=["f", "m"] * 100, auditor=[auditor])
+    assert report["LIC"].statistics["empty_model"] == 50
     (found,) = (one for one in report.findings if one.topic == "empty texts")
     assert "6 rows of the human texts and 50 rows of the model's texts have no word." in str(found)
-
-
-def test_text_that_looks_like_html_is_escaped(tmp_path):
-    rng = np.random.default_rng(0)
-    group = rng.choice(["f", "m"], 200)
-    word = np.where(group == "f", "<b>evil</b>", "<script>alert(1)</script>")
-    texts = [f"{one} in {two}" for one, two in zip(word, rng.choice(PLACES, 200), strict=True)]
-    auditor = LICAuditor(
-        attacker=make_pipeline(TfidfVectorizer(token_pattern=r"\S+"), LogisticRegression()),
-        equalize=None,
-        n_draws=1,
-        n_resamples=49,
-        random_state=0,
-    )
-    report = skbiasamp.audit(["a dog"] * 200, texts, sensitive_features=group, auditor=[auditor])
-    words = report["LIC"].words["word"]
-    assert "<script>alert(1)</script>" in set(words)
-    pytest.importorskip("jinja2")
-    report.to_html(tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text()
-    assert "<script>alert" not in page
-    assert "&lt;script&gt;alert" in page
-    assert "<script>alert" not in report.to_markdown()
-    assert "<b>evil" not in report["LIC"]._repr_html_()
 
 
 def test_models_are_compared_on_the_same_rows(world, quick):
     rng = np.random.default_rng(5)
     group = world["sensitive_features"]
     models = {"biased": world["y_pred"], "same": world["y_pred"], "fair": captions(rng, group)}
-    report = skbiasamp.compare(
-        world["y_true"], models, sensitive_features=group, auditor=[quick], reference="biased"
-    )
+    how = {"sensitive_features": group, "auditor": [quick], "reference": "biased"}
+    report = skbiasamp.compare(world["y_true"], models, **how)
     table = report["LIC"].table.set_index("model")
     assert table.loc["same", "difference"] == 0
     assert table.loc["fair", "difference_high"] < 0
     assert json.loads(report.to_json())["context"]["data_kind"] == "texts"
-    pytest.importorskip("jinja2")
-    assert "Accuracy" not in report.to_html()  # no text is right
 
 
 def test_a_scorer_scores_captioners(world, quick):
@@ -339,9 +268,9 @@ def test_a_scorer_scores_captioners(world, quick):
             return np.array(world["y_pred"], dtype=object)
 
     scorer = amplification_scorer(clone(quick).set_params(interval=None))
-    X = np.zeros((600, 1))
-    found = scorer(Captioner(), X, world["y_true"], sensitive_features=world["sensitive_features"])
-    assert found == pytest.approx(-abs(clone(quick).score(**world)), abs=1e-9)
+    rows = {"sensitive_features": world["sensitive_features"]}
+    found = scorer(Captioner(), np.zeros((600, 1)), world["y_true"], **rows)
+    assert found == pytest.approx(-abs(quick.score(**world)), abs=1e-9)
 
 
 def test_equal_texts_are_one_cell_of_a_contingency(quick):
@@ -359,18 +288,9 @@ def test_equal_texts_are_one_cell_of_a_contingency(quick):
     assert one.score(frame, **named) == one.score(**texts)
 
 
-def test_it_is_an_estimator(quick):
-    copied = pickle.loads(pickle.dumps(clone(quick)))
-    assert copied.get_params() == quick.get_params()
-    assert "LICAuditor" in repr(copied)
-
-
 def test_jobs_change_no_number(world, quick):
     one = clone(quick).set_params(interval=None)
     assert one.set_params(n_jobs=2).score(**world) == one.set_params(n_jobs=None).score(**world)
-
-
-# --------------------------------------------------------------------------- bad input
 
 
 def bad(**changed):
@@ -390,19 +310,14 @@ def bad(**changed):
             {"y_true": [None] + ["a dog"] * 59},
             r"y_true has missing values in 1 row, at position 0\. Pass ''",
         ),
-        ({"y_pred": [1, 2] * 30}, r"y_pred must hold texts; got 1\."),
-        ({"y_pred": [0.5, 1.5] * 30}, r"y_pred must hold texts; got 0\.5\."),
         ({"y_pred": ["a dog"] * 59 + [3]}, r"y_pred must hold texts; got 3\."),
+        ({"y_pred": [0.5, 1.5] * 30}, r"y_pred must hold texts; got 0\.5\."),
         ({"y_true": [""] * 60}, r"y_true must hold texts; all of them are empty\."),
         ({"y_true": np.full((60, 2), "a")}, r"y_true must hold one text a row; got 2 columns"),
         ({"y_pred": ["ein Hund läuft"] * 60}, r"y_true and y_pred have no word in common"),
         ({"y_pred": ["man", "women"] * 30}, r"y_pred has no word left .*Mask fewer words"),
-        (
-            {"y_pred": ["🐶", "👍"] * 30},
-            r"y_pred has no word left for an attacker\. Mask fewer words, or",
-        ),
+        ({"y_pred": ["🐶", "👍"] * 30}, r"y_pred has no word left for an attacker\. Mask fewer"),
         ({"y_pred": None}, r"LIC amplification compares .*: pass y_pred\."),
-        ({"y_pred": ["a dog"] * 59}, r"y_pred has 59 rows"),
     ],
 )
 def test_what_is_no_text_is_named(changed, message):
@@ -421,9 +336,7 @@ def test_texts_of_one_group_reveal_nothing():
     [
         ({"attacker": LogisticRegression()}, "attacker must be a pipeline from texts"),
         ({"masker": FunctionTransformer(lambda texts: texts[:3])}, "one text for each text"),
-        ({"masker": "names"}, "masker"),
-        ({"equalize": "f1"}, "equalize"),
-        ({"cv": None}, "cv"),
+        ({"masker": pd.DataFrame({"a": [1]})}, "'masker' parameter of LICAuditor"),
         (
             {"attacker": make_pipeline(TfidfVectorizer(min_df=99), LogisticRegression())},
             "found no words in the texts",
@@ -454,22 +367,131 @@ def test_the_share_of_right_guesses_is_a_quality(world):
     assert found.facts.guesses.predictions == found.table["quality_model"].item()
 
 
-def test_a_frame_is_no_masker(world):
-    with pytest.raises(ValueError, match="'masker' parameter of LICAuditor"):
-        LICAuditor(masker=pd.DataFrame({"a": [1]}), interval=None).audit(**world)
-
-
-def test_some_empty_texts_are_a_finding():
-    given = bad()
-    given["y_pred"][0] = ""
-    auditor = LICAuditor(n_draws=1, n_resamples=49, random_state=0)
-    report = skbiasamp.audit(**given, auditor=[auditor])
-    assert report["LIC"].statistics["empty_model"] == 1
-    assert "empty texts" in [one.topic for one in report.findings]
-
-
 def test_metrics_of_labels_and_of_texts_are_audited_apart():
     with pytest.raises(ValueError, match="auditor must all read texts, or all labels"):
         skbiasamp.audit(**bad(), auditor=[LICAuditor(), skbiasamp.LeakageAuditor()])
     with pytest.raises(ValueError, match="y_train is not used by metrics of texts"):
         skbiasamp.audit(**bad(), y_train=["a"] * 60, auditor=[LICAuditor()])
+
+
+TASKS = {"bike": ["bike", "bicycle"], "cake": ["cake"], "dog": [re.compile(r"dogg?y?\b")]}
+WORDS = ["bike", "cake", "dog"]
+
+
+def said(lean_data, lean_model, n=400, seed=0):
+    """Return captions that name a thing, which depends on the group as much as `lean` says."""
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["f", "m"], n)
+
+    def texts(lean):
+        own = np.where(group == "f", "cake", "bike")
+        thing = np.where(rng.random(n) < lean, own, rng.choice(WORDS, n))
+        who = np.where(group == "f", "woman", "man")
+        return [f"a {a} has a {b} today" for a, b in zip(who, thing, strict=True)]
+
+    return {
+        "y_true": texts(lean_data),
+        "y_pred": texts(lean_model),
+        "sensitive_features": group,
+    }
+
+
+@pytest.fixture(scope="module")
+def biased():
+    return said(0.1, 0.8)
+
+
+def of(direction, **options):
+    tasks = {"tasks": TASKS} if direction == "A->T" else {}
+    return DBACAuditor(direction, n_draws=2, n_resamples=99, random_state=0, **tasks, **options)
+
+
+@pytest.mark.parametrize("direction", ["A->T", "T->A"])
+def test_a_stronger_association_is_amplified_in_both_directions(direction, biased):
+    result = of(direction).audit(**biased)
+    assert result.low > 0
+    assert result.verdict == "reveals more"
+    about = "the tasks" if direction == "A->T" else "the group"
+    assert f"The predictions reveal {about} more than" in result.sentence
+    back = of(direction).audit(**biased | {"y_true": biased["y_pred"], "y_pred": biased["y_true"]})
+    assert back.high < 0
+
+
+def test_from_task_to_group_it_is_lic_in_another_form(biased):
+    table = of("T->A").audit(**biased).table.iloc[0]
+    lic = LICAuditor(n_draws=2, interval=None, random_state=0).audit(**biased).table.iloc[0]
+    assert table["quality_model"] == lic["quality_model"]
+    assert table["delta"] == lic["amplification"]
+    assert of("T->A", normalize=False).score(**biased) == lic["amplification"]
+    how = {"tasks": TASKS, "n_draws": 2, "random_state": 0}
+    assert dbac_amplification(**biased, direction="A->T", **how) == of("A->T").score(**biased)
+
+
+def test_the_value_is_the_mean_over_tasks_of_the_ratio(biased):
+    result = of("A->T").set_params(n_draws=1, interval=None).audit(**biased)
+    table = result.table
+    assert table["task"].tolist() == ["bike", "cake", "dog"]
+    assert set(table["group"]) == {"(all)"}
+    ratio = table["delta"] / (table["quality_model"] + table["quality_data"])
+    np.testing.assert_allclose(table["amplification"], ratio)
+    assert result.value == pytest.approx(ratio.mean())
+
+
+def test_words_of_the_tasks_are_hidden_from_the_attacker(biased):
+    words = of("A->T").audit(**biased).words
+    assert not words["word"].str.contains("bike|cake|dog").any()
+    own = words[(words["source"] == "model texts") & (words["target"] == "cake")]
+    assert "woman" in own["word"].iloc[0]
+    assert set(words["target"]) == {"bike", "cake", "dog"}
+
+
+def test_the_association_alone_is_found_not_how_often_a_task_is_named():
+    """The model names cakes more often, whatever the group: nothing is revealed."""
+    rng = np.random.default_rng(0)
+    given = said(0.0, 0.0, seed=1)
+    more = np.where(rng.random(400) < 0.5, "cake", rng.choice(WORDS, 400))
+    given["y_pred"] = [
+        f"a {'woman' if a == 'f' else 'man'} has a {b} today"
+        for a, b in zip(given["sensitive_features"], more, strict=True)
+    ]
+    result = of("A->T").audit(**given)
+    assert result.verdict == "no clear effect"
+
+
+def test_tasks_that_hardly_any_text_names_are_left_out(biased):
+    given = {name: list(held) for name, held in biased.items()}
+    given["y_true"][0] = "a man has a kite today"
+    auditor = clone(of("A->T")).set_params(tasks=TASKS | {"kite": ["kite"]})
+    with pytest.warns(UndefinedMetricWarning, match="'kite'.*left out"):
+        result = auditor.audit(**given)
+    assert "kite" not in set(result.table["task"])
+    auditor = clone(of("A->T")).set_params(tasks={"kite": ["kite"]})
+    with pytest.raises(ValueError, match="tasks must be named by 10 texts"):
+        auditor.audit(**given)
+
+
+@pytest.mark.filterwarnings("ignore:Fewer than 10 texts")
+def test_models_and_runs_are_compared_on_the_same_tasks(biased):
+    never = [text.replace("dog", "tree") for text in biased["y_true"]]
+    rows = {"sensitive_features": biased["sensitive_features"]}
+    models = {"biased": biased["y_pred"], "never a dog": never}
+    report = skbiasamp.compare(biased["y_true"], models, **rows, auditor=[of("A->T")])
+    result = report["DBAC A->T"]
+    assert set(result.pairs["task"]) == {"bike", "cake"}
+    assert result.table["difference_high"].iloc[-1] < 0
+    runs = [biased["y_pred"], never, never]
+    table = of("A->T").audit_runs(biased["y_true"], runs, **rows).table
+    assert set(table["task"]) == {"bike", "cake"}
+    assert not np.isnan(table["amplification"]).any()
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"direction": "A->T"}, "tasks must name the words of each task if direction='A->T'"),
+        ({"direction": "A->T", "tasks": {"bike": []}}, "bike"),
+    ],
+)
+def test_parameters_of_dbac_that_cannot_be_are_named(params, message, biased):
+    with pytest.raises(ValueError, match=message):
+        DBACAuditor(**params).audit(**biased)

@@ -1,8 +1,7 @@
-"""WordMasker: listed words are gone, and everything else is as it was."""
+"""WordMasker: listed words are gone; WordListLabeler: no text is lost on the way to its labels."""
 
 import pickle
 import re
-import time
 import unicodedata
 
 import numpy as np
@@ -14,12 +13,19 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.utils import estimator_checks
 
-from skbiasamp.text import WordMasker, gender_words
+import skbiasamp
+from skbiasamp.text import WordListLabeler, WordMasker, gender_words
 
 MASK = "<group>"
+OBJECTS = {
+    "dog": ["dog", "puppy"],
+    "hot dog": ["hot dog"],
+    "wine glass": ["wine glass", "glass of wine", "glass"],
+    "cup": ["cup", "glass"],
+}
 
 
 def masked(text, words=None, **how):
@@ -27,9 +33,8 @@ def masked(text, words=None, **how):
     return one
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_gender_words_are_found_whatever_is_around_them():
+    for text, expected in (
         ("A man and his dog.", "A # and # dog."),
         ("WOMEN'S shoes; the women’s shoes", "#'S shoes; the #’s shoes"),
         ("girls' night, she'll, he’d", "#' night, #'ll, #’d"),
@@ -37,7 +42,7 @@ def masked(text, words=None, **how):
         ("heat, there, this, hiss, herb, mankind", None),
         ("(man)man_man-made/man\tman\nman", "(#)#_#-made/#\t#\n#"),
         ("Yes, ma'am! ma’am", "Yes, #! #"),
-        ("her sister-in-law, his sister in law", "her #, his #".replace("her", "#", 1)),
+        ("her sister-in-law, his sister in law", "# #, # #"),
         ("my fiance\u0301e and my fiancée", "my # and my #"),
         ("a wo\u00adman", "a #"),
         ("", None),
@@ -45,18 +50,12 @@ def masked(text, words=None, **how):
         ("Frau Müller ist 3 m groß", None),
         ("\u2764\ufe0fman \u0301woman", "\u2764\ufe0f# \u0301#"),  # accents of no letter
         ("man\u0323\u0302 ma\u0301n", None),
-    ],
-)
-def test_gender_words_are_found_whatever_is_around_them(text, expected):
-    expected = text if expected is None else expected
-    if "his sister" in text:
-        expected = "# #, # #"
-    assert masked(text) == expected.replace("#", MASK)
+    ):
+        assert masked(text) == (text if expected is None else expected.replace("#", MASK))
 
 
-@pytest.mark.parametrize(
-    ("words", "text", "expected"),
-    [
+def test_words_of_your_own():
+    for words, text, expected in (
         (["surgeon"], "Surgeons, a surgeon's", "#, a #'s"),
         (["lady"], "ladies ladys", "# #"),
         (["wife"], "wives", "#"),
@@ -73,27 +72,19 @@ def test_gender_words_are_found_whatever_is_around_them(text, expected):
         (["👩"], "a 👩 and a 👨, 👩s", "a # and a 👨, #s"),
         (["4x4"], "a 4x4 and 4x40", "a # and 4x40"),
         (["c++"], "c++ and c", "# and c"),
-    ],
-)
-def test_words_of_your_own(words, text, expected):
-    assert masked(text, words) == (expected or text).replace("#", MASK)
+    ):
+        assert masked(text, words) == (expected or text).replace("#", MASK)
 
 
-def test_plurals_can_be_left_alone():
-    assert (
-        masked("a surgeon, two surgeons", ["surgeon"], plurals=False) == f"a {MASK}, two surgeons"
-    )
-
-
-def test_every_list_can_have_a_placeholder_of_its_own():
+def test_plurals_placeholders_and_substitutes_can_be_chosen():
+    text = "a surgeon, two surgeons"
+    assert masked(text, ["surgeon"], plurals=False) == f"a {MASK}, two surgeons"
     lists = {"gender": ["woman"], "job": ["nurse"]}
     text = "The woman is a nurse."
     assert masked(text, lists) == f"The {MASK} is a {MASK}."
     names = {"gender": "[G]", "job": "[J]"}
     assert masked(text, lists, placeholder=names) == "The [G] is a [J]."
-
-
-def test_a_substitute_gets_the_word_as_it_is_in_the_text():
+    # A substitute gets the word as it is in the text.
     assert masked("A Man, a man", substitute=str.upper) == "A MAN, a MAN"
     with pytest.raises(ValueError, match=r"substitute must return text; got None for 'Man'"):
         masked("A Man", substitute=lambda word: None)
@@ -128,8 +119,6 @@ def test_the_words_of_the_published_lists_are_listed():
     she her hers herself sister sisters queen queens"""
     assert set(published.split()) <= set(gender_words())
 
-
-# --------------------------------------------------------------------------- properties
 
 removing = pytest.mark.filterwarnings("ignore:WordMasker replaced every word")
 LETTERS = st.characters(codec="utf-8", categories=("L", "M", "N"))
@@ -186,9 +175,6 @@ def test_ascii_words_are_those_of_a_regular_expression(parts):
     assert masked(text) == re.sub(pattern, MASK, text)
 
 
-# --------------------------------------------------------------------------- scikit-learn
-
-
 def test_it_runs_in_a_pipeline():
     texts = ["a man surfs", "a woman cooks", "the boy surfs", "the girl cooks"] * 5
     gender = ["m", "f"] * 10
@@ -216,7 +202,9 @@ CHECKS = [
 # The others make tables of numbers, and scikit-learn skips all of them for texts.
 @pytest.mark.parametrize("check", CHECKS)
 def test_scikit_learns_checks_that_need_no_table_of_numbers(check):
-    assert getattr(estimator_checks, check)("WordMasker", WordMasker()) is None  # or it raises
+    for made in (WordMasker(), WordListLabeler(OBJECTS)):
+        if made.__class__ is WordMasker or "default" not in check:
+            assert getattr(estimator_checks, check)(type(made).__name__, made) is None  # or raises
 
 
 def test_the_container_is_kept():
@@ -235,9 +223,6 @@ def test_the_container_is_kept():
     assert WordMasker().transform([]) == []
 
 
-# --------------------------------------------------------------------------- bad input
-
-
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
@@ -250,10 +235,11 @@ def test_the_container_is_kept():
         (pd.DataFrame({"a": ["x"], "b": ["y"]}), "X must be one column of texts; got 2 columns"),
     ],
 )
-@pytest.mark.parametrize("method", ["fit", "transform", "fit_transform"])
-def test_what_is_no_text_is_refused(method, texts, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        getattr(WordMasker(), method)(texts)
+def test_what_is_no_text_is_refused(texts, message):
+    masker, labeler = WordMasker(), WordListLabeler(OBJECTS)
+    for method in (masker.fit, masker.transform, masker.fit_transform, labeler.fit):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            method(texts)
 
 
 @pytest.mark.parametrize(
@@ -283,11 +269,6 @@ def test_lists_that_cannot_work_are_refused(how, message):
         WordMasker(**how).transform(["a man"])
 
 
-def test_a_masker_that_replaces_everything_warns():
-    with pytest.warns(UserWarning, match="replaced every word of all texts: nothing is left"):
-        WordMasker().fit(["man", "Woman.", "men men"])
-
-
 @pytest.mark.parametrize("masker", [WordMasker(), make_pipeline(WordMasker())])
 def test_a_warning_of_a_method_that_scikit_learn_wraps_points_at_the_users_line(masker):
     with pytest.warns(UserWarning, match="replaced every word") as caught:
@@ -295,8 +276,189 @@ def test_a_warning_of_a_method_that_scikit_learn_wraps_points_at_the_users_line(
     assert caught[0].filename == __file__
 
 
-def test_many_captions_take_seconds():
-    texts = [f"a man and woman {i} are riding a wave on top of a surfboard" for i in range(20_000)]
-    start = time.perf_counter()
-    WordMasker().fit_transform(texts)
-    assert time.perf_counter() - start < 4  # 100,000 take about 2 s on one core
+def labels_of(text, labels=OBJECTS, **how):
+    """Return the labels of a text."""
+    row = WordListLabeler(labels, **how).transform([text]).iloc[0]
+    return row.index[row == 1].tolist()
+
+
+def test_words_and_phrases_name_tasks():
+    for text, expected in (
+        ("Two puppies!", ["dog"]),
+        ("a hot-dog", ["hot dog"]),  # and no dog
+        ("Dogs eat hot dogs", ["dog", "hot dog"]),
+        ("a glass", ["wine glass", "cup"]),  # one word may name two tasks
+        ("glasses of wine; a wine glass", ["wine glass", "cup"]),
+        ("a dogma", ["(no label)"]),
+        ("", ["(no label)"]),
+    ):
+        assert labels_of(text) == expected
+    labels = WordListLabeler({"dog": "/dogs?/"}, refusals="english").transform([])
+    assert labels.shape == (0, 3)
+
+
+def test_regular_expressions_name_tasks_too():
+    labels = {
+        "interview": [r"/\brecommend(s|ed)?\b.*\binterview/", "shortlist"],
+        "reject": re.compile(r"\breject"),
+    }
+    assert labels_of("I RECOMMEND\nan interview", labels) == ["(no label)"]
+    assert labels_of("I RECOMMEND an interview", labels) == ["interview"]
+    assert labels_of("Shortlist her.", labels) == ["interview"]
+    assert labels_of("Rejected", labels) == ["(no label)"]  # compiled: as the user compiled it
+    assert labels_of("rejected", labels) == ["reject"]
+
+
+def test_one_label_a_text_or_none():
+    labels = {"yes": ["yes"], "no": ["no"]}
+    assert labels_of("Yes!", labels, exclusive=True) == ["yes"]
+    assert labels_of("Yes. No doubt.", labels, exclusive=True) == ["(no label)"]
+    assert labels_of("Yes. No doubt.", labels) == ["yes", "no"]
+    assert labels_of("Perhaps", labels, exclusive=True) == ["(no label)"]
+
+
+REFUSALS = [
+    "I cannot help with that.",
+    "I’m sorry, but I can’t assist with hiring decisions.",
+    "I'm sorry but I'm unable to recommend an interview.",
+    "As an AI language model, I have no opinion about interviews.",
+    "as a large language model I do not judge people",
+    "I would rather not say whether she should get an interview.",
+    "I won't make that decision.",
+    "I don't feel comfortable\nanswering.",
+    "I am an AI and have no view on this interview.",
+]
+ANSWERS = [
+    "I recommend an interview.",
+    "I'm sorry to hear that; still, an interview it is.",
+    "I cannot recommend an interview.",
+    "I can't help but recommend an interview.",
+    "She can assist with interviews.",
+    "An AI company: interview.",
+    "He cannot make it to the interview.",
+    "Interview the candidate. I am sure.",
+]
+
+
+def test_a_refusal_is_a_class_of_its_own_and_an_answer_is_none():
+    labels = {"interview": ["interview"]}
+    for texts, expected in ((REFUSALS, "(refusal)"), (ANSWERS, "interview")):
+        for text in texts:
+            assert labels_of(text, labels, refusals="english") == [expected], text
+
+
+def test_refusals_of_your_own():
+    labels = {"oui": ["oui"]}
+    text = "Je ne peux pas dire oui"
+    assert labels_of(text, labels) == ["oui"]
+    for refusals in (["ne peux pas"], "/je ne (peux|veux) pas/", re.compile("ne peux")):
+        assert labels_of(text, labels, refusals=refusals) == ["(refusal)"]
+
+
+SPOKEN = st.sampled_from(["dog", "hot", "glass", "sorry, but I", "I cannot help", "x", ".", ""])
+ANSWERED = st.lists(st.lists(SPOKEN, max_size=5).map(" ".join), min_size=1, max_size=8)
+silent = pytest.mark.filterwarnings("ignore:WordListLabeler found no label")
+
+
+@silent
+@settings(max_examples=100)
+@given(ANSWERED, st.booleans())
+def test_every_text_has_a_label_and_is_counted(texts, exclusive):
+    labeler = WordListLabeler(OBJECTS, exclusive=exclusive, refusals="english")
+    found = labeler.fit_transform(texts)
+    assert len(found) == len(texts)
+    assert (found.sum(axis=1) == 1).all() if exclusive else (found.sum(axis=1) >= 1).all()
+    own = found[["(refusal)", "(no label)"]].sum(axis=1)
+    assert ((own == 0) | (found.sum(axis=1) == 1)).all()
+    assert labeler.counts_ == found.sum().to_dict()
+    unread = [text for text, none in zip(texts, found["(no label)"], strict=True) if none]
+    assert labeler.unread_ == list(dict.fromkeys(unread))
+
+
+def test_every_metric_runs_on_the_columns():
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 400)
+    cooks = rng.random(400) < 0.3 + 0.4 * (sex == "f")
+    said = np.where(rng.random(400) < 0.3, sex == "f", cooks)
+    drives = rng.random(400) < 0.5
+    also = np.where(drives, " drives", "")
+    human = np.char.add(np.where(cooks, "a person cooks", "a person"), also)
+    model = np.char.add(np.where(said, "Cooking,", "Sitting,"), also)
+    labeler = WordListLabeler({"cook": ["/cook/"], "drive": ["drives"]})
+    truth, predicted = labeler.fit_transform(human.tolist()), labeler.transform(model.tolist())
+    assert truth["cook"].tolist() == cooks.tolist()
+    report = skbiasamp.audit(truth, predicted, sensitive_features=sex, random_state=0)
+    columns = [
+        pd.DataFrame({"cook": one, "drive": drives, "(no label)": ~one & ~drives}).astype(int)
+        for one in (cooks, said)
+    ]
+    expected = skbiasamp.audit(*columns, sensitive_features=sex, random_state=0)
+    assert {name: one.value for name, one in report.items()} == {
+        name: one.value for name, one in expected.items()
+    }
+
+
+def test_a_report_says_how_many_texts_have_no_label():
+    answers = ["yes"] * 30 + ["perhaps"] * 10 + ["yes"] * 36 + ["I cannot answer."] * 4
+    sex = ["f"] * 40 + ["m"] * 40
+    labeler = WordListLabeler({"yes": ["yes"], "no": ["no"]}, exclusive=True, refusals="english")
+    said = labeler.fit_transform(answers)
+    truth = labeler.transform(["yes", "no"] * 40)
+    report = skbiasamp.audit(truth, said, sensitive_features=sex, random_state=0)
+    found = {one.topic: one.text for one in report.findings}
+    assert found["texts without a label"] == (
+        "Rows without a label: 0.0 % in the labels; 12.5 % in the predictions (f 25.0 %, m 0.0 %)."
+    )
+    assert found["refusals"] == (
+        "Refusals: 0.0 % in the labels; 5.0 % in the predictions (f 0.0 %, m 10.0 %)."
+    )
+    classes = said.idxmax(axis=1)
+    truth = truth.idxmax(axis=1)
+    report = skbiasamp.audit(truth, classes, sensitive_features=sex, random_state=0)
+    assert {one.topic: one.text for one in report.findings} | found == found
+
+
+def test_it_keeps_the_index_and_survives_copies():
+    series = pd.Series(["dog", "cup"], index=[5, 2])
+    labeler = WordListLabeler(OBJECTS)
+    found = labeler.fit_transform(series)
+    assert found.index.tolist() == [5, 2]
+    assert found.columns.tolist() == labeler.get_feature_names_out().tolist()
+    for copy in (clone(labeler), pickle.loads(pickle.dumps(labeler))):
+        pd.testing.assert_frame_equal(copy.transform(series), found)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"labels": {}}, "labels must name a task; got {}"),
+        ({"labels": {1: ["x"]}}, "labels must name tasks by text; got 1"),
+        ({"labels": {"(no label)": ["x"]}}, "labels must not name a task '(no label)'"),
+        ({"labels": {"a": "dog"}}, "labels['a'] must be a list of words or a regular expression"),
+        ({"labels": {"a": []}}, "labels['a'] must be a list of words or a regular expression"),
+        ({"labels": {"a": [3]}}, "labels must hold words; got 3"),
+        ({"labels": {"a": ["!"]}}, None),
+        ({"labels": {"a": [" "]}}, "labels must hold words; got ' ', which has no letter"),
+        ({"labels": {"a": ["/(/"]}}, "labels['a'] has a regular expression that is none: '/(/'"),
+        ({"labels": {"a": re.compile(b"x")}}, "labels['a'] must be a regular expression of text"),
+        ({"labels": {"a": ["x"]}, "refusals": "french"}, "refusals must be one of 'english'"),
+    ],
+)
+def test_labels_that_cannot_work_are_refused(how, message):
+    if message is None:  # a symbol is a word if it is listed
+        assert labels_of("Oh!", **how) == ["a"]
+        return
+    with pytest.raises(ValueError, match=re.escape(message)):
+        WordListLabeler(**how).fit(["a dog"])
+
+
+def test_texts_without_any_listed_word_are_pointed_out():
+    with pytest.warns(UserWarning, match=r"no label in any of the 2 texts, such as 'ein Hund'"):
+        WordListLabeler(OBJECTS).fit(["ein Hund", "eine Tasse"])
+
+
+def test_a_warning_of_a_step_that_joblib_runs_points_at_the_users_line():
+    union = FeatureUnion([("labels", WordListLabeler(OBJECTS))])
+    with pytest.warns(UserWarning, match="no label in any") as caught:
+        union.fit_transform(["ein Hund"])
+    assert caught[0].filename == __file__
