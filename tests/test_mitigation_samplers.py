@@ -10,8 +10,6 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from discovery import failed_checks
-from halving import halves
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -30,46 +28,6 @@ needs_imsitu = pytest.mark.skipif(
     not (Path(os.environ.get("SKBIASAMP_DATA", "")) / "imsitu_train.csv.gz").is_file(),
     reason="the imSitu annotations are not in SKBIASAMP_DATA",
 )
-
-
-SAMPLERS = [
-    RatioBalancer(sensitive=halves, unpaired="drop", random_state=0),
-    DataRepair(sensitive=halves, random_state=0),
-    NoiseRandomizer(random_state=0),
-    GroupOverSampler(sensitive=halves, random_state=0),
-]
-
-# Every entry is a check that cannot hold, and why.
-EXPECTED_FAILED_CHECKS = {
-    "GroupOverSampler": dict.fromkeys(
-        [
-            "check_dict_unchanged",
-            "check_dont_overwrite_parameters",
-            "check_estimators_dtypes",
-            "check_estimators_fit_returns_self",
-            "check_estimators_overwrite_params",
-            "check_f_contiguous_array_estimator",
-            "check_fit2d_predict1d",
-            "check_methods_sample_order_invariance",
-            "check_methods_subset_invariance",
-            "check_readonly_memmap_input",
-        ],
-        "draws few labels at random, and some class has rows of one group only",
-    ),
-}
-if sklearn.__version__ == "1.7.0":
-    EXPECTED_FAILED_CHECKS["NoiseRandomizer"] = {
-        "check_positive_only_tag_during_fit": "it takes a mean from whole numbers in place",
-    }
-
-
-def expected_failed(estimator):
-    return EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
-
-
-@pytest.mark.parametrize("sampler", SAMPLERS, ids=str)
-def test_scikit_learns_checks(sampler):
-    assert failed_checks(sampler, expected_failed(sampler)) == {}
 
 
 @pytest.fixture(scope="module")

@@ -386,7 +386,7 @@ NEEDS_GROUP = {"a": CorpusConstraintClassifier(LINEAR)}
     [
         ({"candidates": {"none": LINEAR}}, ValueError, "has the name 'none'"),
         ({"candidates": {"a": (LINEAR, LINEAR)}}, TypeError, "which does not predict"),
-        ({"candidates": {"a": (LINEAR,)}}, TypeError, "or a pair of sampler"),
+        ({"candidates": {"a": (RatioBalancer(),)}}, TypeError, "or a pair of sampler"),
         ({"candidates": [LINEAR]}, TypeError, "'candidates' .* instance of 'dict'"),
         ({"candidates": "all"}, TypeError, "'candidates' .* Got 'all' instead"),
         ({"candidates": NEEDS_GROUP}, ValueError, r"\['a'\] needs the group .* uses_group=True"),
