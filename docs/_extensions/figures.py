@@ -110,9 +110,12 @@ def signs():
 
 def first_audit():
     """The picture of the report of "Start: Python"."""
-    figure, (axes,) = sheet(2.4)
+    figure, (axes,) = sheet(2.2)
     examples_of("getting-started.md")["report"].plot(ax=axes)
-    narrow(axes)
+    narrow(axes, 40)
+    axes.set_title(axes.get_title(), fontsize=TEXT, loc="left", pad=10)
+    axes.title.set_visible(False)
+    axes.margins(y=0.4)
     return figure
 
 
@@ -144,6 +147,7 @@ def waterfall():
     figure, (axes,) = sheet(3.0)
     WaterfallDisplay.from_explanation(examples_of("why.md")["explanation"], ax=axes)
     narrow(axes)
+    axes.set(xlim=(-0.03, 0.15), xticks=[0, 0.05, 0.1, 0.15])
     return figure
 
 
@@ -179,7 +183,7 @@ def mitigations():
     axes.tick_params(axis="y", length=0)
     axes.set(xlim=(-0.16, 0.3), ylim=(len(names) - 0.5, -1.5), xticks=[-0.1, 0, 0.1])
     axes.text(0.3, -1, "accuracy", ha="right", va="center", fontsize=NOTE, color=QUIET)
-    axes.set_xlabel("amplification, group → task\n(hollow: no interval; dots: limit)", x=0.4)
+    axes.set_xlabel("amplification, group → task\n(hollow: no interval; dotted: limit)", x=0.4)
     axes.spines["left"].set_visible(False)
     return figure
 
@@ -297,10 +301,10 @@ def grid_search():
     search.fit(compas.data.assign(race=compas.sensitive_features), compas.target)
     figure, panels = sheet(3.8, rows=2, sharex=True)
     titles = {"accuracy": "accuracy", "amplification": "size of amplification, group → task"}
-    for axes, (score, title), colour in zip(panels, titles.items(), (INK, ABOVE), strict=True):
+    for axes, (score, title) in zip(panels, titles.items(), strict=True):
         means = pd.Series(abs(search.cv_results_[f"mean_test_{score}"]), index=depths)
         errors = search.cv_results_[f"std_test_{score}"] / 2  # of five folds: over the root of four
-        axes.errorbar(depths, means, errors, fmt="o-", color=colour, markersize=5, linewidth=1.2)
+        axes.errorbar(depths, means, errors, fmt="o-", color=INK, markersize=5, linewidth=1.2)
         axes.set_title(title, fontsize=TEXT, loc="left")
         axes.grid(axis="y", color="0.9")
         axes.margins(y=0.15)
@@ -352,10 +356,20 @@ def evidence():
     figure, both = sheet(4.0, rows=2)
     for axes, (title, (shares, least, aim)) in zip(both, panels.items(), strict=True):
         bins = range(least, least + 11)
-        axes.hist(100 * shares.dropna(), bins, color=UNCLEAR, edgecolor="white")
+        axes.hist(100 * shares.dropna(), bins, color=PALE, edgecolor="white")
         axes.axvline(aim, color=INK, linewidth=1.5)
         axes.set(xlabel=title, ylabel="settings")
     return figure
+
+
+# Not the colours of groups or verdicts: the darker, the nearer to the published value.
+STATUSES = (
+    {"color": INK},
+    {"color": QUIET},
+    {"color": "#cccccc"},
+    {"color": "white"},
+    {"color": "white", "hatch": "////"},
+)
 
 
 def replication():
@@ -365,9 +379,10 @@ def replication():
     figure, (axes,) = sheet(4.2)
     for place, (_, *cells) in enumerate(papers):
         left = 0
-        for kind, cell, colour in zip(kinds, cells, SERIES, strict=True):
+        for kind, cell, look in zip(kinds, cells, STATUSES, strict=True):
             count = int(cell.replace("–", "0"))
-            axes.barh(place, count, 0.7, left=left, color=colour, label=None if place else kind)
+            look = {"edgecolor": INK, **look, "label": None if place else kind}
+            axes.barh(place, count, 0.7, left=left, **look)
             left += count
         axes.text(left + 0.3, place, f"{left}", va="center", fontsize=TEXT)
     axes.set_yticks(range(len(papers)), [fill(paper, 16) for paper, *_ in papers], fontsize=NOTE)

@@ -50,13 +50,14 @@ print(f"\n{base_rate:.1%} were charged again within two years.")
 # %%
 # The marked threshold predicts about as many people as were charged again.
 
-AmplificationCurveDisplay(
+display = AmplificationCurveDisplay(
     table.index,
     table["A->T"],
     rates=table[["African-American", "Caucasian"]],
     base_rate_threshold=(table["predicted"] - base_rate).abs().idxmin(),
-    title="COMPAS score above a threshold, compared with charges within two years",
+    title="COMPAS score above a threshold,\ncompared with charges within two years",
 ).plot()
+display.figure_.set_size_inches(4.4, 6)
 plt.show()
 
 # %%
