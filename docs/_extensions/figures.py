@@ -113,9 +113,8 @@ def first_audit():
     figure, (axes,) = sheet(2.2)
     examples_of("getting-started.md")["report"].plot(ax=axes)
     narrow(axes, 40)
-    axes.set_title(axes.get_title(), fontsize=TEXT, loc="left", pad=10)
-    axes.title.set_visible(False)
-    axes.margins(y=0.4)
+    axes.set_title(axes.get_title(), fontsize=TEXT)
+    axes.set_ylim(1.6, -0.6)
     return figure
 
 

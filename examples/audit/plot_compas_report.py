@@ -73,6 +73,7 @@ for warning in report.warnings:
 
 figure, ax = plt.subplots(figsize=(4.4, 2.4), layout="constrained")
 report.plot(ax=ax)
+ax.set_ylim(1.6, -0.6)
 plt.show()
 
 # %%

@@ -55,6 +55,7 @@ print(rates.round(4))
 
 figure, ax = plt.subplots(figsize=(4.4, 3.8), layout="constrained")
 WaterfallDisplay.from_explanation(explanation, ax=ax)
+ax.locator_params(axis="x", nbins=4)
 plt.show()
 
 # %%

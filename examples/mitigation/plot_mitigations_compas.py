@@ -135,7 +135,8 @@ for name, comparison in {"COMPAS": on_compas, "synthetic table": on_table}.items
 # that costs as much accuracy.
 
 PANELS = {"accuracy": "accuracy", "directional A->T": "directional,\ngroup → task"}
-names = [*mitigations, *noises]
+measured = set(on_compas.measures["mitigation"])
+names = [name for name in (*mitigations, *noises) if name in measured]
 figure, axes = plt.subplots(2, 2, figsize=(4.4, 6.4), sharey=True, layout="constrained")
 for line, (data, comparison) in enumerate({"COMPAS": on_compas, "table": on_table}.items()):
     of = comparison.measures.set_index(["measure", "mitigation"])
