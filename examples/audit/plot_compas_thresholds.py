@@ -58,7 +58,7 @@ display = AmplificationCurveDisplay(
     title="COMPAS score above a threshold,\ncompared with charges within two years",
 ).plot()
 display.figure_.set_size_inches(4.4, 6)
-display.figure_.axes[0].set_ylim(bottom=-0.13)  # room for the legend
+display.figure_.axes[0].set_ylim(bottom=-0.13)  # space for the legend
 plt.show()
 
 # %%

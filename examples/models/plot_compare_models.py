@@ -71,6 +71,7 @@ print(
 
 figure, (upper, lower) = plt.subplots(2, 1, figsize=(4.4, 6.4), sharey=True, layout="constrained")
 ComparisonDisplay.from_result(result, ax=upper)
+upper.set_xlabel(upper.get_xlabel().replace(" (", "\n("))
 marks = {"female": ("o", "#228833", 0.12), "male": ("s", "#aa3377", -0.12)}
 for group, (marker, color, above) in marks.items():
     mine = pairs[pairs["group"] == group]
