@@ -388,9 +388,13 @@ def test_each_value_of_the_file_stands_beside_one_part_of_a_paper():
     shown = [(part, page.values_of(part, values)) for part in page.parts()]
     assert sorted(value for _, found in shown for value in found) == sorted(values)
     for part, found in shown:
-        cell = page.written(part, found)
-        assert all(f"{value.published} → {value.ours}" in cell for value in found)
+        rows = list(page.rows_of(part, values))
+        assert [row[1:4] for row in rows if found] == [tuple(value) for value in found]
         # A value that differs is not called the same.
+        words = [row[4] for row in rows]
+        assert words == (
+            [inventory.SAME if same(v) else part.status for v in found] or [part.status]
+        )
         if part.status == inventory.SAME:
             assert all(same(value) for value in found), part
     # Parts without values are formulas, figures without numbers, or need data.

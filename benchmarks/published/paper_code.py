@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from parts import markdown
 
+from published._rows import Row
 from published.inventory import EXPLAINED, INVENTORY, NEEDS, SAME, B, D, H, R, W, Z
 
 DOCS = "docs/"
@@ -16,10 +17,10 @@ an example, and the status. The words of the status are those of [Replication](r
 which gives the reasons. A formula or method is *same* if it is as the paper describes it; tests
 compare formulas with NumPy and with the published values.
 
-Values are published → ours, from [the file of all
-values](../benchmarks/results/replication.md), which has the reason of each difference. “–” is a
-section, formula or figure without a printed number. A part that is *explained* may agree in some
-values.
+Published values stand beside ours, from [the file of all
+values](../benchmarks/results/replication.md), which has the reason of each difference. A value has
+a word of its own. “–” is a section, formula or figure without a printed number, or has no value
+here.
 
 Group → task (A→T) asks whether the group shifts the predicted task, task → group (T→A) whether the
 task shifts the predicted group.
@@ -64,9 +65,9 @@ PARTS = (
     Part(W, "footnote 1, Sec. 2", "the arrow is no claim about causes", "explain", "docs/arrow.md"),
     Part(D, "Sec. 1", "women among imSitu's cooks", "datasets.fetch_imsitu_annotations",
          "benchmarks/papers/leakage_imsitu.py", EXPLAINED),
+    Part(D, "Sec. 3.1", "leakage amplification", "LeakageAuditor", "docs/metrics.md"),
     Part(D, "Sec. 3.2.3", "a step, relative to its start", "metrics.dpa_amplification",
          "benchmarks/papers/relative_amplification.py"),
-    Part(D, "Sec. 3.1", "leakage amplification", "LeakageAuditor", "docs/metrics.md"),
     Part(D, "Sec. 4.1", "DPA, A→T and T→A", "DPAAuditor", "docs/metrics.md"),
     Part(D, "Sec. 4.1", "equally accurate labels", "DPAAuditor", "docs/metrics.md"),
     Part(D, "Sec. 4.2", "without normalisation", "DPAAuditor",
@@ -170,8 +171,7 @@ VALUES = {
     "LIC_M of seven": "LIC_M",
     "means before and after": ".*: mean amplification",
 }
-HEADER = ["where", "what", "published → ours", "name", "example", "status"]
-NO_VALUE = "no value of ours"  # of a part that needs data
+HEADER = ["where", "what", "published", "ours", "status", "name", "example"]
 
 
 class Value(NamedTuple):
@@ -198,19 +198,22 @@ def values_of(part, values):
     return []
 
 
-def written(part, values):
-    """Return values as "published → ours", with what they have in common once, in front."""
-    if not values:
-        return NO_VALUE if part.status == NEEDS else "–"
-    common, *rest = re.findall(r".+?(?:[,;:] |$)", values[0].what) if values[1:] else [""]
-    while rest and all(value.what.startswith(common + rest[0]) for value in values):
-        common += rest.pop(0)
-    if not all(value.what.startswith(common) for value in values):
-        common = ""
-    lines = [
-        f"{value.what.removeprefix(common)}: {value.published} → {value.ours}" for value in values
+def rows_of(part, values):
+    """Yield a row for each value of a part, or one for a part without values."""
+    found = [
+        (value.what, value.published, value.ours, SAME if agrees(value) else part.status)
+        for value in values_of(part, values)
     ]
-    return "<br>".join([common.rstrip(",;: ") + ":"] * bool(common) + lines)
+    code = name_of(part), link(part.example)
+    for cells in found or [(part.what, "–", "–", part.status)]:
+        yield part.where, *cells, *code
+        code = "", ""
+
+
+def agrees(value):
+    """Tell whether ours is the published number, once rounded as that one is."""
+    published, ours = (number.replace("−", "-") for number in (value.published, value.ours))
+    return Row("", "", published, float(ours)).agrees()
 
 
 def parts():
@@ -240,18 +243,7 @@ def paper_code(text):
     """Return the page of the docs, from the file of all values."""
     sections, values = [], read_values(text)
     for paper in (W, D, B, Z, R, H):
-        rows = [
-            (
-                part.where,
-                part.what,
-                written(part, values_of(part, values)),
-                name_of(part),
-                link(part.example),
-                part.status,
-            )
-            for part in parts()
-            if part.paper == paper
-        ]
+        rows = [row for part in parts() if part.paper == paper for row in rows_of(part, values)]
         table = markdown(HEADER, rows)
         sections.append(f"## {paper}\n\n{table}")
     return PAGE.format(papers="\n\n".join(sections))
