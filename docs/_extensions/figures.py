@@ -130,14 +130,26 @@ def examples_of(page):
 
 
 def timeline():
-    """The watch of "Monitoring"."""
-    figure, (axes,) = sheet(4.4)
-    TimelineDisplay.from_timeline(examples_of("monitoring.md")["timeline"], ax=axes)
+    """The watch of "Monitoring": the rates of the groups, and the value that follows from them."""
+    watch = examples_of("monitoring.md")["timeline"]
+    figure, (rates, axes) = sheet(5.6, rows=2, height_ratios=(2, 3))
+    TimelineDisplay.from_timeline(watch, ax=axes)
     narrow(axes)
     axes.get_legend().remove()
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left", fontsize=NOTE)
     axes.texts[0].set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
-    axes.set_xticks(axes.get_xticks()[::3], names_of(axes.xaxis)[::3], rotation=0, ha="center")
+    places, periods = axes.get_xticks(), names_of(axes.xaxis)
+    axes.set_xticks(places[::3], periods[::3], rotation=0, ha="center")
+    axes.set_title("directional, group → task", fontsize=TEXT)
+    at = dict(zip(periods, places, strict=True))
+    for colour, (group, own) in zip(SERIES, watch.rates.groupby("group"), strict=False):
+        own = own[own["period"].notna()]
+        x = [at[period] for period in own["period"]]
+        rates.plot(x, 100 * own["labelled"], "o", color=colour, markerfacecolor="white")
+        rates.plot(x, 100 * own["predicted"], "o-", color=colour, markersize=4)
+        rates.text(x[0] - 0.3, 100 * own["predicted"].iloc[0], group, color=colour, ha="right")
+    rates.set(ylim=(0, 60), xlim=axes.get_xlim(), xticks=[])
+    rates.set_title("hired, % of each group (ring: labels)", fontsize=TEXT)
     return figure
 
 
