@@ -50,7 +50,7 @@ PARTS = (
     Part(W, "Sec. 3.3", "amplification over all thresholds", "model_selection.amplification_curve",
          "examples/audit/plot_compas_thresholds.py"),
     Part(W, "Sec. 4", "BiasAmp→, A→T and T→A", "DirectionalAuditor", "docs/metrics.md"),
-    Part(W, "metric on the Hugging Face hub", "its example", "DirectionalAuditor",
+    Part(W, "metric card", "its example", "DirectionalAuditor",
          "docs/metrics.md"),
     Part(W, "Sec. 4", "results for each pair", "results.AuditResult", "docs/groups.md"),
     Part(W, "Sec. 4.1", "masks of people", "mitigation.RegionMask", "benchmarks/papers/masks.py"),
