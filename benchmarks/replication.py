@@ -18,6 +18,7 @@ import attacker_grid
 import coco_attackers
 import imsitu_attackers
 from parts import markdown as table
+from published.captions import captions
 from published.directional import directional, metric_card
 from published.dpa import dpa
 from published.inventory import (
@@ -42,6 +43,7 @@ PAPERS = {
     "Directional predictability amplification (Tokas, Nair & Kerner 2024)": dpa,
     "Balanced datasets are not enough (Wang et al., ICCV 2019)": leakage,
     "Men also like shopping (Zhao et al., EMNLP 2017)": rba,
+    "Quantifying societal bias amplification (Hirota et al., CVPR 2022)": captions,
     "The metric card on the Hugging Face hub": metric_card,
 }
 # Scripts in papers/ with the code of their rows; the rest is in the file of the paper.
@@ -50,8 +52,11 @@ SCRIPTS = {
     dpa: ("dpa_compas", "relative_amplification"),
     leakage: ("leakage_imsitu", "leakage_coco"),
     rba: ("rba",),
+    captions: ("lic_captioners",),
     metric_card: (),
 }
+
+SLOW = (dpa, leakage, captions)  # have rows that train networks or draw many times
 
 # Scripts that keep their runs in files.
 KEPT = (architectures, attacker_grid, imsitu_attackers, coco_attackers)
@@ -126,10 +131,7 @@ Two pages of the gallery repeat a figure: {{doc}}`auto_examples/metrics/plot_six
 
 def tables(slow=True):
     """Return the rows by paper; the slow ones train networks or draw many times."""
-    return {
-        paper: list(rows(slow) if rows in (dpa, leakage) else rows())
-        for paper, rows in PAPERS.items()
-    }
+    return {paper: list(rows(slow) if rows in SLOW else rows()) for paper, rows in PAPERS.items()}
 
 
 def code(rows):
@@ -209,7 +211,8 @@ def main():
         print(markdown(tables(slow=False)))
     if options.refresh or options.write:
         PAGE.write_text(summary(), encoding="utf-8")
-        PAGE.with_name("papers.md").write_text(paper_code(), encoding="utf-8")
+        text = paper_code(TABLES.read_text(encoding="utf-8"))
+        PAGE.with_name("papers.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -78,6 +78,26 @@ redirects |= {
 }
 redirects |= {
     f"{GALLERY}/plot_base_rate_thresholds": "scikit-learn",
+    **{
+        f"{GALLERY}/{section}plot_{name}": new
+        for section, name, new in (
+            ("metrics/", "multi_attribute", "metrics#multi-attribute-bias-amplification"),
+            ("mitigation/", "predicted_groups", "replication"),
+            ("models/", "attacker_rows", "replication"),
+        )
+    },
+    **{
+        f"{GALLERY}/{section}plot_{name}": new
+        for folder, name, new in (
+            ("audit", "duckdb", "scale"),
+            ("audit", "why_incomes", "why"),
+            ("mitigation", "grid_search_compas", "scikit-learn"),
+            ("mitigation", "pipeline_probes", "scikit-learn"),
+            ("models", "feedback", "monitoring#feedback-loops"),
+            ("models", "sharpening", "recipes"),
+        )
+        for section in ("", f"{folder}/")
+    },
 }
 exclude_patterns = ["_build", "_extensions"]
 exclude_patterns += ["auto_examples/**.py", "auto_examples/**.ipynb"]

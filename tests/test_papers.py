@@ -324,7 +324,7 @@ def test_a_difference_is_explained_and_counts_are_exact(cheap):
             assert row.difference() == 0, row.what
     agreeing = sum(row.agrees() for row in cheap)
     assert agreeing >= 80
-    assert len(cheap) - agreeing <= 46
+    assert len(cheap) - agreeing <= 50  # of which four are counts that cannot be reproduced
 
 
 def test_the_inventory_uses_its_words_and_its_pages_exist():
@@ -341,7 +341,9 @@ def test_the_inventory_uses_its_words_and_its_pages_exist():
 
 def test_the_way_from_the_papers_to_the_code_leads_somewhere():
     page = importlib.import_module("published.paper_code")
-    assert (ROOT / "docs" / "papers.md").read_text("utf-8") == page.paper_code()
+    assert (ROOT / "docs" / "papers.md").read_text("utf-8") == page.paper_code(
+        "\n".join(on_page()) + "\n"
+    )
     parts = page.parts()
     assert {part.paper for part in parts} == {item.paper for item in inventory.INVENTORY}
     for part in parts:
@@ -365,6 +367,49 @@ def test_the_way_from_the_papers_to_the_code_leads_somewhere():
                 assert last in text, part
 
 
+def test_each_value_of_the_file_stands_beside_one_part_of_a_paper():
+    page = importlib.import_module("published.paper_code")
+    values = page.read_values("\n".join(on_page()) + "\n")
+    assert len(values) > 140
+    shown = [(part, page.values_of(part, values)) for part in page.parts()]
+    assert sorted(value for _, found in shown for value in found) == sorted(values)
+    for part, found in shown:
+        rows = list(page.rows_of(part, values))
+        assert [row[1:4] for row in rows if found] == [tuple(value) for value in found]
+        # A value that differs is not called the same.
+        words = [row[4] for row in rows]
+        assert words == (
+            [inventory.SAME if same(v) else part.status for v in found] or [part.status]
+        )
+        if part.status == inventory.SAME:
+            assert all(same(value) for value in found), part
+    # Parts without values are formulas, figures without numbers, or need data.
+    for item in inventory.INVENTORY:
+        (found,) = (found for part, found in shown if part[:3] == item[:3])
+        no_numbers = re.search("no numbers to compare|without numbers|no printed numbers", item.why)
+        assert bool(found) != bool(no_numbers) or item.word == inventory.NEEDS, item
+
+
+def test_captions_leak_as_much_as_the_pages_say():
+    page = importlib.import_module("published.paper_code")
+    values = page.read_values("\n".join(on_page()) + "\n")
+    found = {v.what: float(v.ours) - float(v.published) for v in values if "LIC_M" in v.what}
+    nic = found.pop("LIC_M in %, gender, NIC")
+    (why,) = (item.why for item in inventory.INVENTORY if item.content.startswith("LIC_M of"))
+    words = f"six of seven within 0.7 percentage points, NIC {nic:.1f} higher"
+    assert words in why
+    assert len(found) == 6
+    assert 0.6 < max(map(abs, found.values())) <= 0.7
+    text = " ".join((PAPERS / "lic_captioners.py").read_text("utf-8").split())
+    assert "within 0.7 percentage points of the published value for six of the seven" in text
+    assert f"and {nic:.1f} higher for NIC" in text
+
+
+def same(value):
+    number = value.published.split()[0].replace("−", "-")
+    return Row("", "", number, float(value.ours.replace("−", "-"))).agrees()
+
+
 def test_what_is_the_same_has_rows_that_agree_or_no_numbers(cheap):
     rows_of = {
         "shortcomings 1 and 2 of MALS (the third has no numbers)": "shortcoming",
@@ -380,7 +425,7 @@ def test_what_is_the_same_has_rows_that_agree_or_no_numbers(cheap):
     assert [item.content for item in with_numbers] == list(rows_of)
     for item in with_numbers:
         rows = [row for row in cheap if re.search(rows_of[item.content], row.what)]
-        rows = [row for row in rows if not row.what.startswith("Caucasian predicted")]
+        rows = [row for row in rows if "predicted," not in row.what]
         assert len(rows) >= 4
         assert [row.what for row in rows if not row.agrees()] == []
 
@@ -622,6 +667,48 @@ def test_equalizer_errs_less_and_follows_the_objects_more(run):
     assert page["n_pairs"] == 15
     assert page["signs"].shape == (65, 2)
     assert page["low"] < 15 < page["high"]
+
+
+@pytest.mark.torch
+def test_mitigations_of_both_predictors_do_what_the_page_says(run):
+    pytest.importorskip("torch")
+    page = run("predicted_groups")
+    predictions, values = page["predictions"], page["changes"]
+    assert values.shape == (6, 7)
+    _, none = predictions.pop("none")
+    assert all((seen != none).any() for _, seen in predictions.values())  # groups change too
+    far = ["oversampling", "data repair", "domain independent"]
+    assert (values.loc[far, ["MALS", "A→T"]] < -5).all(axis=None)
+    assert (
+        values.loc[far, ["Multi MALS", "Multi A→T"]]
+        > values.loc["none"][["Multi MALS", "Multi A→T"]]
+    ).all(axis=None)
+    assert abs(values.loc["RBA", "MALS"]) < 0.5
+    assert 0 < values.loc["adversary", "MALS"] < 0.65 * values.loc["none", "MALS"]
+    assert values["T→A"].abs().max() < 2
+
+
+def test_attackers_learn_from_as_many_rows_as_the_page_says():
+    """Without the audits, which the page prints beside the curves."""
+    page = (PAPERS / "attacker_rows.py").read_text("utf-8").partition("# Leakage with either")[0]
+    names = {}
+    exec(compile(page, "attacker_rows", "exec"), names)
+    linear, forest = (curve.to_numpy() for curve in names["curves"].values())
+    assert np.ptp(linear[1:]) < 1
+    assert np.diff(forest)[:3].min() > 1
+    assert abs(forest[-2:] - linear[-1]).max() < 1
+
+
+def test_single_tasks_stay_and_the_set_moves(run):
+    page = run("multi_attribute")
+    assert (page["of_single"].table["delta"] == 0).all()
+    assert page["of_single"].value == 0
+    assert page["of_sets"].value == pytest.approx(0.125, abs=1e-6)  # signs are nearly certain
+    assert page["of_sets"].published == pytest.approx(0.125)
+    assert max(page["by_chance"]) < 0.125
+
+
+# --------------------------------------------------------------------------- the data
 
 
 @needs("coco_labels_test.csv.gz")

@@ -9,8 +9,8 @@ gender. The models are NIC (Show and Tell), SAT (Show, Attend and Tell), FC and 
 al. 2017), UpDn (bottom-up and top-down attention), Equalizer, which was made for correct gender
 words, and NIC+, its baseline.
 
-**Result:** LIC_M, the value on a model's captions, is within 0.6 percentage points of the published
-value for six of the seven models, and 1.9 higher for NIC. Two pairs of neighbours change places in
+**Result:** LIC_M, the value on a model's captions, is within 0.7 percentage points of the published
+value for six of the seven models, and 2.6 higher for NIC. Two pairs of neighbours change places in
 the ranking. All seven models reveal gender better than the human captions at hand. Equalizer
 reveals it most.
 """

@@ -102,22 +102,43 @@ def bounds(trees, right):
     )
 
 
+def counts_of_predictions(trees, kind, seed):
+    """Return how many rows trees predict as Caucasian, by label, and as T = 0, by race."""
+    compas = trees["sample"](kind, seed)
+    race = trees["predictions"](compas.data, compas.sensitive_features, seed)
+    task = trees["predictions"](compas.data, compas.target, seed)
+    counts = {
+        f"Caucasian predicted, T = {label}: rows": race[compas.target == label] == "Caucasian"
+        for label in (0, 1)
+    } | {
+        f"T = 0 predicted, {race}: rows": task[compas.sensitive_features == race] == 0
+        for race in trees["RACES"]
+    }
+    return {name: rows.sum() for name, rows in counts.items()}
+
+
+def printed_predictions(kind):
+    """Return the printed counts, in the same order."""
+    counts = load_compas_counts(kind)
+    return [*counts.predicted_groups["Caucasian"], *counts.predictions["no"]]
+
+
+def unbalanced_predictions(trees, right):
+    """Yield the counts of a tree's predictions of all rows (Table 2a)."""
+    counts = counts_of_predictions(trees, "unbalanced", 0)
+    why = (
+        f"a fully grown tree, {100 * right['race']:.2f} % accurate on race and "
+        f"{100 * right['label']:.2f} % on recidivism; the printed counts allow less (Sec. 6.1)"
+    )
+    for (name, ours), number in zip(counts.items(), printed_predictions("unbalanced"), strict=True):
+        yield Row("Table 2a, models", f"{name}, unbalanced", str(number), ours, why)
+
+
 def balanced_predictions(trees, n_samples=40):
     """Yield the counts of trees' predictions on balanced samples (Table 2b)."""
-    counts = load_compas_counts("balanced")
-    samples = []
-    for seed in range(n_samples):
-        compas = trees["sample"]("balanced", seed)
-        race = trees["predictions"](compas.data, compas.sensitive_features, seed)
-        task = trees["predictions"](compas.data, compas.target, seed)
-        samples.append(
-            [np.sum(race[compas.target == label] == "Caucasian") for label in (0, 1)]
-            + [np.sum(task[compas.sensitive_features == race] == 0) for race in trees["RACES"]]
-        )
-    names = [f"Caucasian predicted, T = {label}: rows" for label in (0, 1)]
-    names += [f"T = 0 predicted, {race}: rows" for race in trees["RACES"]]
-    printed = [*counts.predicted_groups["Caucasian"], *counts.predictions["no"]]
-    for name, number, values in zip(names, printed, np.transpose(samples), strict=True):
+    samples = [counts_of_predictions(trees, "balanced", seed) for seed in range(n_samples)]
+    for name, number in zip(samples[0], printed_predictions("balanced"), strict=True):
+        values = np.array([sample[name] for sample in samples])
         why = f"± {values.std(ddof=1):.0f} over {n_samples} samples; theirs is one sample"
         yield Row("Table 2b", name, str(number), values.mean(), why)
 
@@ -180,6 +201,7 @@ def dpa(slow):
         f"with these counts 0.063 needs an accuracy of {100 * accuracy_for(0.063, 'T->A'):.1f} %",
     )
     right = tree_accuracy(trees)
+    yield from unbalanced_predictions(trees, right)
     yield Row(
         "Table 3",
         "DPA A→T, unbalanced, from Table 2 and the accuracy of a tree",

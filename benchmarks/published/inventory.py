@@ -147,7 +147,8 @@ INVENTORY = (
     Item(B, "Fig. 5, Fig. 7", "F1 against amplification, F1 by class", NEEDS,
          "images, and the trained models"),
     Item(B, "Table 2", "attackers of several sizes", NEEDS,
-         "a ResNet-50's outputs on COCO; the same attackers on imSitu's labels are below",
+         "a ResNet-50's outputs on COCO; the same attackers on imSitu's labels are below; learning "
+         "curves of two attackers on COMPAS: `benchmarks/papers/attacker_rows.py`",
          "leakage"),
     Item(B, "Tables 3, 4, 5", "mitigations: λ_M, F1 and mAP", NEEDS,
          "images of COCO",
@@ -160,7 +161,7 @@ INVENTORY = (
          "images; for imSitu the places too, which the annotations of verbs lack; Multi→ of "
          "captions: `benchmarks/papers/equalizer.py`", "multi"),
     Item(H, "LSTM", "LIC_M of seven models, gender", EXPLAINED,
-         "another attacker; six of seven within 0.6 percentage points: "
+         "another attacker; six of seven within 0.7 percentage points, NIC 2.6 higher: "
          "`benchmarks/papers/lic_captioners.py`"),
     Item(H, "LSTM", "LIC_D and LIC, gender", NEEDS,
          "human captions in the vocabulary of each model; only NIC's are available", "lic"),

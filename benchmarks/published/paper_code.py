@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from parts import markdown
 
+from published._rows import Row
 from published.inventory import EXPLAINED, INVENTORY, NEEDS, SAME, B, D, H, R, W, Z
 
 DOCS = "docs/"
@@ -15,6 +16,11 @@ For each section, formula, table and figure of the papers, this page names what 
 an example, and the status. The words of the status are those of [Replication](replication.md),
 which gives the reasons. A formula or method is *same* if it is as the paper describes it; tests
 compare formulas with NumPy and with the published values.
+
+Published values stand beside ours, from [the file of all
+values](../benchmarks/results/replication.md), which has the reason of each difference. A value has
+a word of its own. “–” is a section, formula or figure without a printed number, or has no value
+here.
 
 Group → task (A→T) asks whether the group shifts the predicted task, task → group (T→A) whether the
 task shifts the predicted group.
@@ -44,6 +50,8 @@ PARTS = (
     Part(W, "Sec. 3.3", "amplification over all thresholds", "model_selection.amplification_curve",
          "examples/audit/plot_compas_thresholds.py"),
     Part(W, "Sec. 4", "BiasAmp→, A→T and T→A", "DirectionalAuditor", "docs/metrics.md"),
+    Part(W, "metric card", "its example", "DirectionalAuditor",
+         "docs/metrics.md"),
     Part(W, "Sec. 4", "results for each pair", "results.AuditResult", "docs/groups.md"),
     Part(W, "Sec. 4.1", "masks of people", "mitigation.RegionMask", "benchmarks/papers/masks.py"),
     Part(W, "Sec. 5.2", "intervals over runs of training", "DirectionalAuditor.audit_runs",
@@ -55,7 +63,11 @@ PARTS = (
     Part(W, "Sec. 5.3, A.3", "probabilities as predictions", "DirectionalAuditor",
          "benchmarks/papers/base_correlations.py"),
     Part(W, "footnote 1, Sec. 2", "the arrow is no claim about causes", "explain", "docs/arrow.md"),
+    Part(D, "Sec. 1", "women among imSitu's cooks", "datasets.fetch_imsitu_annotations",
+         "benchmarks/papers/leakage_imsitu.py", EXPLAINED),
     Part(D, "Sec. 3.1", "leakage amplification", "LeakageAuditor", "docs/metrics.md"),
+    Part(D, "Sec. 3.2.3", "a step, relative to its start", "metrics.dpa_amplification",
+         "benchmarks/papers/relative_amplification.py"),
     Part(D, "Sec. 4.1", "DPA, A→T and T→A", "DPAAuditor", "docs/metrics.md"),
     Part(D, "Sec. 4.1", "equally accurate labels", "DPAAuditor", "docs/metrics.md"),
     Part(D, "Sec. 4.2", "without normalisation", "DPAAuditor",
@@ -71,6 +83,8 @@ PARTS = (
          "benchmarks/papers/leakage_imsitu.py"),
     Part(B, "Sec. 3, Eq. 1", "model leakage λ_M, bias amplification Δ", "LeakageAuditor",
          "docs/metrics.md"),
+    Part(B, "Sec. 4.1", "images for validation and test", "datasets.fetch_imsitu_annotations",
+         "benchmarks/papers/leakage_imsitu.py"),
     Part(B, "Sec. 4.1", "attacker, logits, snapshot best on the dev set",
          "LeakageAuditor, attackers.MLPAttacker", "docs/recipes.md"),
     Part(B, "Sec. 4.2, Eq. 2", "splits with a ratio α", "mitigation.RatioBalancer",
@@ -81,10 +95,10 @@ PARTS = (
     Part(B, "Sec. 5.3", "randomization", "mitigation.NoiseRandomizer",
          "examples/mitigation/plot_mitigations_compas.py"),
     Part(Z, "Multi_MALS, Multi→", "sets of attributes", "MultiAttributeAuditor",
-         "docs/metrics.md"),
+         "benchmarks/papers/multi_attribute.py"),
     Part(Z, "mitigations", "five mitigations, seven columns, on a synthetic table",
          "MultiAttributeAuditor, DirectionalAuditor, MALSAuditor",
-         "examples/mitigation/plot_predicted_groups.py", EXPLAINED),
+         "benchmarks/papers/predicted_groups.py", EXPLAINED),
     Part(Z, "mitigations", "oversampling", "mitigation.GroupOverSampler", "docs/mitigation.md"),
     Part(Z, "mitigations", "RBA; here the group is given, and the label alone is decided",
          "mitigation.CorpusConstraintClassifier", "benchmarks/papers/rba.py", EXPLAINED),
@@ -121,6 +135,85 @@ NAMES = {
     "other metrics|ratio, error": "DirectionalAuditor",
     "RBA": "MALSAuditor",
 }
+# Which rows of the file of values a part has, by what the part is about.
+VALUES = {
+    "shortcomings 1 and 2": "shortcoming",
+    "oven; 2.5 times": "oven|COCO, men for each woman",
+    "keyboard: share": "keyboard",
+    "its example": "A→T$",
+    "counts of race and label": "(Caucasian|African-American), T = .: rows|rows of each race",
+    "predictions \\(Table 2a\\)": ".* predicted, .*: rows, unbalanced|accuracy of a tree",
+    "predictions \\(Table 2b\\)": ".* predicted, .*: rows$",
+    "BiasAmp→ and Multi→": "(BiasAmp|Multi)→",
+    "DPA T→A, balanced": "DPA T→A, balanced",
+    "DPA A→T, balanced": "DPA A→T, balanced",
+    "DPA A→T, unbalanced": "DPA A→T, unbalanced",
+    "DPA T→A, unbalanced": "DPA T→A, unbalanced",
+    "a step, relative": "leakage amplification, |the same, relative",
+    "hiring": "hiring",
+    "women among imSitu's cooks": "women among",
+    "masked people \\(Table 4": "images of the unbalanced",
+    "images for validation": "(imSitu|COCO), images for",
+    "men and women of imSitu": "imSitu, .*men$",
+    "λ_D of imSitu, original, α = 3 and 2": "λ_D in %, imSitu, (original|α = [32])",
+    "λ_D of imSitu, α = 1": "λ_D in %, imSitu, α = 1",
+    "λ_D of COCO, original": "λ_D in %, COCO, original",
+    "λ_D of COCO, α = 3 and 2": "λ_D in %, COCO, α = [32]",
+    "λ_D of COCO, α = 1": "λ_D in %, COCO, α = 1",
+    "λ_D\\(F1\\) of COCO, α = 3 and 2": "λ_D\\(.*COCO, α = [32]",
+    "λ_D\\(F1\\) of COCO, α = 1": "λ_D\\(.*COCO, α = 1",
+    "λ_D\\(F1\\) of COCO, original": "λ_D\\(.*COCO, original",
+    "λ_D\\(F1\\) of imSitu, original": "λ_D\\(.*imSitu, original",
+    "λ_D\\(F1\\) of imSitu, α = 3 and 2": "λ_D\\(.*imSitu, α = [32]",
+    "λ_D\\(F1\\) of imSitu, α = 1": "λ_D\\(.*imSitu, α = 1",
+    "Δ of 26": "Δ from",
+    "reductions by an adversary": ".*: reduction of",
+    "LIC_M of seven": "LIC_M",
+    "means before and after": ".*: mean amplification",
+}
+HEADER = ["where", "what", "published", "ours", "status", "name", "example"]
+
+
+class Value(NamedTuple):
+    """A line of the file of values."""
+
+    what: str
+    published: str
+    ours: str
+
+
+def read_values(text):
+    """Return the lines of the file that have a published number and ours."""
+    tables = re.findall(r"^\| where \| what \| published .*\n(?:\|.*\n)+", text, re.MULTILINE)
+    rows = [line.split(" | ") for table in tables for line in table.splitlines()[2:]]
+    return [Value(*row[1:4]) for row in rows]
+
+
+def values_of(part, values):
+    """Return the values that a part of a paper has."""
+    about = f"{part.what} ({part.where})"
+    for pattern, rows in VALUES.items():
+        if re.search(pattern, about):
+            return [value for value in values if re.match(rows, value.what)]
+    return []
+
+
+def rows_of(part, values):
+    """Yield a row for each value of a part, or one for a part without values."""
+    found = [
+        (value.what, value.published, value.ours, SAME if agrees(value) else part.status)
+        for value in values_of(part, values)
+    ]
+    code = name_of(part), link(part.example)
+    for cells in found or [(part.what, "–", "–", part.status)]:
+        yield part.where, *cells, *code
+        code = "", ""
+
+
+def agrees(value):
+    """Tell whether ours is the published number, once rounded as that one is."""
+    published, ours = (number.replace("−", "-") for number in (value.published, value.ours))
+    return Row("", "", published, float(ours)).agrees()
 
 
 def parts():
@@ -146,16 +239,12 @@ def link(example):
     return f"[{example.rpartition('/')[2]}](../{example})" if example else "–"
 
 
-def paper_code():
-    """Return the page of the docs."""
-    sections = []
+def paper_code(text):
+    """Return the page of the docs, from the file of all values."""
+    sections, values = [], read_values(text)
     for paper in (W, D, B, Z, R, H):
-        rows = [
-            (part.where, part.what, name_of(part), link(part.example), part.status)
-            for part in parts()
-            if part.paper == paper
-        ]
-        table = markdown(["where", "what", "name", "example", "status"], rows)
+        rows = [row for part in parts() if part.paper == paper for row in rows_of(part, values)]
+        table = markdown(HEADER, rows)
         sections.append(f"## {paper}\n\n{table}")
     return PAGE.format(papers="\n\n".join(sections))
 

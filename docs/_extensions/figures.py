@@ -110,9 +110,11 @@ def signs():
 
 def first_audit():
     """The picture of the report of "Start: Python"."""
-    figure, (axes,) = sheet(2.4)
+    figure, (axes,) = sheet(2.2)
     examples_of("getting-started.md")["report"].plot(ax=axes)
-    narrow(axes)
+    narrow(axes, 40)
+    axes.set_title(axes.get_title(), fontsize=TEXT)
+    axes.set_ylim(1.6, -0.6)
     return figure
 
 
@@ -128,14 +130,26 @@ def examples_of(page):
 
 
 def timeline():
-    """The watch of "Monitoring"."""
-    figure, (axes,) = sheet(4.4)
-    TimelineDisplay.from_timeline(examples_of("monitoring.md")["timeline"], ax=axes)
+    """The watch of "Monitoring": the rates of the groups, and the value that follows from them."""
+    watch = examples_of("monitoring.md")["timeline"]
+    figure, (rates, axes) = sheet(5.6, rows=2, height_ratios=(2, 3))
+    TimelineDisplay.from_timeline(watch, ax=axes)
     narrow(axes)
     axes.get_legend().remove()
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left", fontsize=NOTE)
     axes.texts[0].set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
-    axes.set_xticks(axes.get_xticks()[::3], names_of(axes.xaxis)[::3], rotation=0, ha="center")
+    places, periods = axes.get_xticks(), names_of(axes.xaxis)
+    axes.set_xticks(places[::3], periods[::3], rotation=0, ha="center")
+    axes.set_title("directional, group → task", fontsize=TEXT)
+    at = dict(zip(periods, places, strict=True))
+    for colour, (group, own) in zip(SERIES, watch.rates.groupby("group"), strict=False):
+        own = own[own["period"].notna()]
+        x = [at[period] for period in own["period"]]
+        rates.plot(x, 100 * own["labelled"], "o", color=colour, markerfacecolor="white")
+        rates.plot(x, 100 * own["predicted"], "o-", color=colour, markersize=4)
+        rates.text(x[0] - 0.3, 100 * own["predicted"].iloc[0], group, color=colour, ha="right")
+    rates.set(ylim=(0, 60), xlim=axes.get_xlim(), xticks=[])
+    rates.set_title("hired, % of each group (ring: labels)", fontsize=TEXT)
     return figure
 
 
@@ -144,6 +158,7 @@ def waterfall():
     figure, (axes,) = sheet(3.0)
     WaterfallDisplay.from_explanation(examples_of("why.md")["explanation"], ax=axes)
     narrow(axes)
+    axes.set(xlim=(-0.03, 0.15), xticks=[0, 0.05, 0.1, 0.15])
     return figure
 
 
@@ -179,7 +194,7 @@ def mitigations():
     axes.tick_params(axis="y", length=0)
     axes.set(xlim=(-0.16, 0.3), ylim=(len(names) - 0.5, -1.5), xticks=[-0.1, 0, 0.1])
     axes.text(0.3, -1, "accuracy", ha="right", va="center", fontsize=NOTE, color=QUIET)
-    axes.set_xlabel("amplification, group → task\n(hollow: no interval; dots: limit)", x=0.4)
+    axes.set_xlabel("amplification, group → task\n(hollow: no interval; dotted: limit)", x=0.4)
     axes.spines["left"].set_visible(False)
     return figure
 
@@ -297,10 +312,10 @@ def grid_search():
     search.fit(compas.data.assign(race=compas.sensitive_features), compas.target)
     figure, panels = sheet(3.8, rows=2, sharex=True)
     titles = {"accuracy": "accuracy", "amplification": "size of amplification, group → task"}
-    for axes, (score, title), colour in zip(panels, titles.items(), (INK, ABOVE), strict=True):
+    for axes, (score, title) in zip(panels, titles.items(), strict=True):
         means = pd.Series(abs(search.cv_results_[f"mean_test_{score}"]), index=depths)
         errors = search.cv_results_[f"std_test_{score}"] / 2  # of five folds: over the root of four
-        axes.errorbar(depths, means, errors, fmt="o-", color=colour, markersize=5, linewidth=1.2)
+        axes.errorbar(depths, means, errors, fmt="o-", color=INK, markersize=5, linewidth=1.2)
         axes.set_title(title, fontsize=TEXT, loc="left")
         axes.grid(axis="y", color="0.9")
         axes.margins(y=0.15)
@@ -352,10 +367,20 @@ def evidence():
     figure, both = sheet(4.0, rows=2)
     for axes, (title, (shares, least, aim)) in zip(both, panels.items(), strict=True):
         bins = range(least, least + 11)
-        axes.hist(100 * shares.dropna(), bins, color=UNCLEAR, edgecolor="white")
+        axes.hist(100 * shares.dropna(), bins, color=PALE, edgecolor="white")
         axes.axvline(aim, color=INK, linewidth=1.5)
         axes.set(xlabel=title, ylabel="settings")
     return figure
+
+
+# Not the colours of groups or verdicts: the darker, the nearer to the published value.
+STATUSES = (
+    {"color": INK},
+    {"color": QUIET},
+    {"color": "#cccccc"},
+    {"color": "white"},
+    {"color": "white", "hatch": "////"},
+)
 
 
 def replication():
@@ -365,9 +390,10 @@ def replication():
     figure, (axes,) = sheet(4.2)
     for place, (_, *cells) in enumerate(papers):
         left = 0
-        for kind, cell, colour in zip(kinds, cells, SERIES, strict=True):
+        for kind, cell, look in zip(kinds, cells, STATUSES, strict=True):
             count = int(cell.replace("–", "0"))
-            axes.barh(place, count, 0.7, left=left, color=colour, label=None if place else kind)
+            look = {"edgecolor": INK, **look, "label": None if place else kind}
+            axes.barh(place, count, 0.7, left=left, **look)
             left += count
         axes.text(left + 0.3, place, f"{left}", va="center", fontsize=TEXT)
     axes.set_yticks(range(len(papers)), [fill(paper, 16) for paper, *_ in papers], fontsize=NOTE)

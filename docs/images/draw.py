@@ -53,7 +53,6 @@ def thresholds():
     figure.set_size_inches(WIDTH, 5.2)
     for axes in figure.axes:
         narrow(axes, 26)
-    figure.axes[0].set_ylim(bottom=-0.13)  # under the curve there is room for its legend
     return figure
 
 

@@ -77,7 +77,7 @@ results = {
     n_rows: auditor.audit(rows[:n_rows], target="hired", prediction="predicted", sensitive="group")
     for n_rows in ended
 }
-figure, ax = plt.subplots(figsize=(7, 2.4), layout="constrained")
+figure, ax = plt.subplots(figsize=(4.4, 2.4), layout="constrained")
 for place, (n_rows, result) in enumerate(results.items()):
     color = "#a33d00" if result.low > LIMIT else "0.4"
     ax.plot([result.low, result.high], [place, place], color=color)
@@ -86,5 +86,5 @@ for place, (n_rows, result) in enumerate(results.items()):
 ax.axvline(LIMIT, color="black", linewidth=1, linestyle="dashed")
 ax.set(yticks=[0, 1], yticklabels=[f"{n_rows:,} rows" for n_rows in results])
 ax.set(ylim=(-0.6, 1.6), xlabel="directional, group → task")
-ax.set_title("The build fails if the whole interval is above the limit")
+ax.set_title("The build fails if the whole interval\nis above the limit (dashed)", fontsize=11)
 plt.show()

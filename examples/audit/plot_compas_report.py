@@ -25,7 +25,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skbiasamp
 from skbiasamp.datasets import load_compas
-from skbiasamp.plotting import AmplificationDisplay
 
 compas = load_compas(target="is_recid")
 X, X_test, y, y_test, race, race_test = train_test_split(
@@ -68,11 +67,13 @@ for warning in report.warnings:
     print(textwrap.fill(f"- {warning}", 84, subsequent_indent="  "))
 
 # %%
-# One result of it
-# ----------------
+# The first picture
+# -----------------
+# The share of each group who are charged again, by the labels and by the predictions.
 
-display = AmplificationDisplay.from_result(report["directional A->T"])
-display.figure_.set_size_inches(7, 2.8)
+figure, ax = plt.subplots(figsize=(4.4, 2.4), layout="constrained")
+report.plot(ax=ax)
+ax.set_ylim(1.6, -0.6)
 plt.show()
 
 # %%

@@ -50,13 +50,15 @@ print(f"\n{base_rate:.1%} were charged again within two years.")
 # %%
 # The marked threshold predicts about as many people as were charged again.
 
-AmplificationCurveDisplay(
+display = AmplificationCurveDisplay(
     table.index,
     table["A->T"],
     rates=table[["African-American", "Caucasian"]],
     base_rate_threshold=(table["predicted"] - base_rate).abs().idxmin(),
-    title="COMPAS score above a threshold, compared with charges within two years",
+    title="COMPAS at each threshold,\ncompared with new charges",
 ).plot()
+display.figure_.set_size_inches(4.4, 6)
+display.figure_.axes[0].set_ylim(bottom=-0.13)  # space for the legend
 plt.show()
 
 # %%

@@ -53,7 +53,9 @@ print(rates.round(4))
 # %%
 # The departments in which most people are admitted add the most: men applied there.
 
-WaterfallDisplay.from_explanation(explanation)
+figure, ax = plt.subplots(figsize=(4.4, 3.8), layout="constrained")
+WaterfallDisplay.from_explanation(explanation, ax=ax)
+ax.locator_params(axis="x", nbins=4)
 plt.show()
 
 # %%

@@ -57,7 +57,11 @@ print((100 * parts).round(1).to_string())
 # -------------------
 # People from 25 to 45 with one or two prior counts add the most.
 
-WaterfallDisplay.from_explanation(explanation)
+figure, ax = plt.subplots(figsize=(4.4, 5.6), layout="constrained")
+WaterfallDisplay.from_explanation(explanation, ax=ax)
+ax.locator_params(axis="x", nbins=4)
+names = [label.get_text().replace(", ", ",\n") for label in ax.get_yticklabels()]
+ax.set_yticks(ax.get_yticks(), names, fontsize=9)
 plt.show()
 
 # %%

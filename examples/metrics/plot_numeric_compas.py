@@ -69,7 +69,9 @@ for name, result in results.items():
 # %%
 # The picture of pairs, for the model without race: both groups move towards the mean.
 
-AmplificationDisplay.from_result(results["without race"], model_name="without race")
+figure, ax = plt.subplots(figsize=(4.4, 2.4), layout="constrained")
+AmplificationDisplay.from_result(results["without race"], ax=ax)
+ax.set_title("the model without race")
 plt.show()
 
 # %%
@@ -84,23 +86,15 @@ for finding in report.findings:
 # %%
 # Every threshold
 # ---------------
-# Cut scores and predictions at a threshold: the share of each group above it changes. The area of
-# these changes is the change of the mean.
+# Cut scores and predictions at a threshold: the share of each group above it changes. Over all
+# thresholds, the area of these changes is the change of the mean.
 
 thresholds = np.unique(np.concatenate([score, without]))
-figure, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
 areas = {}
-for group, colour in (("African-American", "#228833"), ("Caucasian", "#aa3377")):
+for group in ("African-American", "Caucasian"):
     own = (race == group).to_numpy()
     change = np.array([(without[own] > c).mean() - (score[own] > c).mean() for c in thresholds])
     areas[group] = float((change[:-1] * np.diff(thresholds)).sum())
-    label = f"{group}: {areas[group]:+.3f}".replace("-0", "−0")
-    ax.step(thresholds, change, where="post", color=colour, label=label)
-ax.axhline(0, color="0.5", linewidth=1)
-ax.set(xlabel="threshold", ylabel="change of the share above it")
-ax.legend(title="area = change of the mean score", frameon=False)
-ax.spines[["top", "right"]].set_visible(False)
-plt.show()
 
 changes = results["without race"].table.set_index("group")["delta"]
 print(pd.DataFrame({"area over all thresholds": areas, "change of the mean": changes}).round(12))

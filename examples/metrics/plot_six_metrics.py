@@ -75,16 +75,19 @@ print(table.iloc[[0, 15, 30, 40]].T.rename_axis(None).to_string(float_format="{:
 # different signs at 0 and at 1. Directional amplification is a straight line, because each woman
 # counts equally. MALS is a share of the predicted painters, so it is steeper if they are few.
 
-figure, axes = plt.subplots(2, 3, figsize=(10, 5.5), sharex=True, layout="constrained")
+figure, axes = plt.subplots(3, 2, figsize=(4.4, 6.4), sharex=True, layout="constrained")
 for ax, (name, values) in zip(axes.flat, table.items(), strict=True):
     amplifies = name in ("MALS", "directional, group → task")
     ax.axhline(0, color="0.75", linewidth=1)
     ax.axvline(0.75, color="0.75", linewidth=1, linestyle="dashed")
-    ax.plot(values.index, values, color="#228833" if amplifies else "#aa3377")
-    ax.set(title=name, ylim=(-0.6, 0.2) if amplifies else (-0.05, 1.05))
-for ax in axes[1]:
-    ax.set_xlabel("share of women predicted as painters")
-figure.suptitle("An error that weakens a correlation (left of 0.75) or strengthens it (right)")
+    ax.plot(values.index, values, color="black", linewidth=2 if amplifies else 1)
+    ax.set(ylim=(-0.6, 0.2) if amplifies else (-0.05, 1.05))
+    ax.set_title(name.replace(", ", ",\n"), fontsize=10)
+figure.supxlabel("share of women predicted as painters", fontsize=10)
+figure.suptitle(
+    "Left of the dashed line, an error weakens\nthe correlation; right of it, it strengthens it",
+    fontsize=11,
+)
 plt.show()
 
 # %%

@@ -48,12 +48,14 @@ def split(correlation: float) -> tuple[Sequence[Any], Sequence[Any]]:
 
 
 images, digit, color = split(0.9)[0]
-figure, axes = plt.subplots(2, 10, figsize=(10, 2.3), layout="constrained")
-for column, ax in zip(range(20), axes.T.ravel(), strict=True):
+figure, axes = plt.subplots(4, 5, figsize=(4.4, 4.2), layout="constrained")
+for column, ax in zip(range(20), axes.ravel(), strict=True):
     row = np.flatnonzero(digit == column // 2)[column % 2]
     ax.imshow(np.moveaxis(images[row], 0, 2))
     ax.set_axis_off()
-figure.suptitle("correlation 0.9: nine in ten even digits are red, nine in ten odd ones green")
+figure.suptitle(
+    "correlation 0.9: nine in ten even digits are red,\nnine in ten odd ones green", fontsize=11
+)
 
 # %%
 # Amplification by correlation of colour and digit
@@ -156,20 +158,26 @@ def draw_metrics(ax: Axes, runs: dict[float, dict[str, Any]], metric: str) -> No
     )
     # The value may be off the middle of an interval of draws, and even just outside.
     error = [np.maximum(value - low, 0), np.maximum(high - value, 0)]
-    ax.errorbar(list(runs), value, error, fmt="o-", color="#aa3377", capsize=3)
+    ax.errorbar(list(runs), value, error, fmt="o-", color="black", capsize=3)
     ax.axhline(0, color="0.6", lw=0.8)
-    ax.set(title=metric.replace("A->T", "group → task"), xlabel="correlation")
+    ax.set_title(metric.replace(" A->T", ",\ngroup → task"), fontsize=10)
 
 
-figure, axes = plt.subplots(1, 5, figsize=(14, 3.2), layout="constrained")
+figure, grid = plt.subplots(3, 2, figsize=(4.4, 6.8), sharex=True, layout="constrained")
+axes = grid.ravel()
 axes[3].sharey(axes[2])  # both are leakage
-for name, color_of_line in (("usual colour", "#228833"), ("other colour", "#aa3377")):
+for name, look in (("usual colour", "o-"), ("other colour", "s--")):
     values = [audit[name] for audit in alone.values()]
-    axes[0].plot(list(alone), values, "o-", color=color_of_line, label=name)
-axes[0].set(title="accuracy", xlabel="correlation", ylim=(0, 1))
-axes[0].legend(frameon=False)
-for ax, metric in zip(axes[1:], METRICS, strict=True):
+    axes[0].plot(list(alone), values, look, color="black", label=name)
+axes[0].set_title("accuracy", fontsize=10)
+axes[0].set_ylim(0, 1)
+axes[5].set_axis_off()
+axes[5].legend(
+    *axes[0].get_legend_handles_labels(), frameon=False, title="accuracy on images of the"
+)
+for ax, metric in zip(axes[1:5], METRICS, strict=True):
     draw_metrics(ax, alone, metric)
+figure.supxlabel("correlation of colour and digit", fontsize=10)
 
 # %%
 # - *Leakage* of the predicted digits is about 0 at a correlation of 0.5, because the labels have no
@@ -221,9 +229,9 @@ for metric in METRICS:
 
 turns = trained.history_[trained.history_["phase"] != "predictor"].reset_index(drop=True)
 alone_for = (turns["phase"] == "adversary").cumprod().sum()
-figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
-ax.plot(turns.index, turns["adversary_loss"], color="#228833")
+figure, ax = plt.subplots(figsize=(4.4, 2.8), layout="constrained")
+ax.plot(turns.index, turns["adversary_loss"], color="black")
 ax.axhline(np.log(2), color="0.4", lw=0.8, ls="--")
 ax.axvspan(0, alone_for - 1, color="0.9")
-ax.annotate("adversary alone", (0, 0.02), xycoords=("data", "axes fraction"), fontsize=8)
+ax.annotate("adversary alone", (0, 0.02), xycoords=("data", "axes fraction"), fontsize=9)
 ax.set(xlabel="epoch", ylabel="adversary's loss", ylim=(0, None))

@@ -128,29 +128,29 @@ for name, comparison in {"COMPAS": on_compas, "synthetic table": on_table}.items
     print()
 
 # %%
-# Amplification against accuracy
-# ------------------------------
-# The dashed line is the model without mitigation, with growing noise on its features. A mitigation
-# on this line is no better than noise. The upper row shows directional amplification, the lower row
-# multi-attribute amplification.
+# Amplification beside accuracy
+# -----------------------------
+# Each point is the change from the model without mitigation, with its interval. "noise" is that
+# model with noise on its features (grey): a mitigation should reduce amplification more than noise
+# that costs as much accuracy.
 
-figure, axes = plt.subplots(2, 2, figsize=(11, 7.5), sharey="row", layout="constrained")
-for place, (name, comparison) in enumerate({"COMPAS": on_compas, "table": on_table}.items()):
-    of = dict(list(comparison.measures.set_index("mitigation").groupby("measure")))
-    x = of["accuracy"]
-    noisy = ["none", *(name for name in noises if name in x.index)]
-    for line, measure in enumerate(["directional A->T", "multi-attribute A->T"]):
-        ax, y = axes[line, place], of[measure]
-        ax.plot(x.loc[noisy, "value"], y.loc[noisy, "value"], ".--", color="0.6", label="noise")
-        for mitigation in ["none", *mitigations]:
-            at_x, at_y = x.loc[mitigation], y.loc[mitigation]
-            ends = [[[at.value - at.low], [at.high - at.value]] for at in (at_x, at_y)]
-            ax.errorbar(
-                at_x.value, at_y.value, ends[1], ends[0], fmt="o", mfc="none", label=mitigation
-            )
-        ax.axhline(0, color="0.3", linewidth=1)
-        ax.set(title=name, xlabel="accuracy", ylabel=measure.replace("A->T", "group → task"))
-axes[1, 1].legend()
+PANELS = {"accuracy": "accuracy", "directional A->T": "directional,\ngroup → task"}
+measured = set(on_compas.measures["mitigation"])
+names = [name for name in (*mitigations, *noises) if name in measured]
+figure, axes = plt.subplots(2, 2, figsize=(4.4, 6.4), sharey=True, layout="constrained")
+for line, (data, comparison) in enumerate({"COMPAS": on_compas, "table": on_table}.items()):
+    of = comparison.measures.set_index(["measure", "mitigation"])
+    for ax, (measure, title) in zip(axes[line], PANELS.items(), strict=True):
+        for place, name in enumerate(names):
+            row, color = of.loc[(measure, name)], "0.6" if name in noises else "black"
+            ax.plot([row["change_low"], row["change_high"]], [place, place], color=color)
+            ax.plot(row["change"], place, "o", color=color, markersize=5)
+        ax.axvline(0, color="0.3", linewidth=1)
+        ax.set_title(f"{data}: {title}", fontsize=10)
+        ax.tick_params(labelsize=9)
+    axes[line, 0].set_yticks(range(len(names)), names)
+axes[0, 0].invert_yaxis()
+figure.supxlabel("change from the model without mitigation", fontsize=10)
 
 # %%
 # Results

@@ -69,16 +69,17 @@ print(
     pairs[["model", "group", "reference", "observed", "difference"]].round(3).to_string(index=False)
 )
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), sharey=True, layout="constrained")
-ComparisonDisplay.from_result(result, ax=left)
+figure, (upper, lower) = plt.subplots(2, 1, figsize=(4.4, 6.4), sharey=True, layout="constrained")
+ComparisonDisplay.from_result(result, ax=upper)
+upper.set_xlabel(upper.get_xlabel().replace(" (", "\n("))
 marks = {"female": ("o", "#228833", 0.12), "male": ("s", "#aa3377", -0.12)}
 for group, (marker, color, above) in marks.items():
     mine = pairs[pairs["group"] == group]
     places = np.arange(len(mine)) - above
-    right.plot(100 * mine["difference"], places, marker, color=color, label=group)
-right.axvline(0, color="grey", linewidth=1)
-right.set(xlabel="percentage points", title="Change of the predicted rate of a high income")
-right.legend()
+    lower.plot(100 * mine["difference"], places, marker, color=color, label=group)
+lower.axvline(0, color="grey", linewidth=1)
+lower.set(xlabel="percentage points", title="Change of the predicted rate\nof a high income")
+lower.legend()
 
 # %%
 # Every metric, and accuracy

@@ -112,11 +112,11 @@ print(table.round(3).to_string(index=False))
 # --------------
 # Thick: the interval over trainings. Thin: that over trainings and rows.
 
-figure, axes = plt.subplots(1, 3, figsize=(11, 3), layout="constrained", sharey=True)
+figure, axes = plt.subplots(3, 1, figsize=(4.4, 5.6), layout="constrained", sharey=True)
 for ax, measure in zip(axes, measures, strict=True):
     for method, width in (("t", 1.5), ("runs", 5)):
         own = table[(table["measure"] == measure) & (table["method"] == method)]
-        ax.hlines(own["model"], own["low"], own["high"], color="#228833", linewidth=width)
+        ax.hlines(own["model"], own["low"], own["high"], color="0.5", linewidth=width)
     ax.plot(own["value"], own["model"], "o", color="black", markersize=4)
     if measure != "average precision":
         ax.axvline(0, color="0.6", linewidth=1)

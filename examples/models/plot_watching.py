@@ -43,7 +43,18 @@ months = skbiasamp.audit_over(
     rows, time="day", every="month", reference=3, version="version", **columns
 )
 print(months.sentence)
-TimelineDisplay.from_timeline(months)
+
+
+def draw(**which: Any) -> None:
+    """Draw the months, with the legend below."""
+    figure, ax = plt.subplots(figsize=(4.4, 4.6), layout="constrained")
+    TimelineDisplay.from_timeline(months, ax=ax, **which)
+    ax.get_legend().remove()
+    ax.set_xticks(ax.get_xticks()[::3], [label.get_text() for label in ax.get_xticklabels()][::3])
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower left", frameon=False)
+
+
+draw()
 plt.show()
 
 # %%
@@ -51,7 +62,7 @@ plt.show()
 # ---------
 # The value is a mean over groups. The watch looks at every pair of group and task as well.
 
-TimelineDisplay.from_timeline(months, pair=("f", 1))
+draw(pair=("f", 1))
 plt.show()
 
 # %%
@@ -76,8 +87,6 @@ excluded = (before["low"] > level) | (before["high"] < level)
 print(f"{excluded.sum()} of {len(before)} days before the change exclude the reference")
 print(f"alarms before the change: {before['alarm'].sum()}; first alarm: {days.first_alarm}")
 print(f"the change most likely began on {days.onset}")
-TimelineDisplay.from_timeline(days)
-plt.show()
 
 # %%
 # Where the change began is an estimate. Here it is two weeks early, because single days vary so
