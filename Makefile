@@ -29,7 +29,7 @@ TESTED := $(if $(PYTEST_ARGS),$(or $(wildcard $(READY)),$(CORE_READY)),$(READY))
 # Which tests execute a line.
 TESTS_OF_LINES := .coverage.mutate.json
 # What meets scikit-learn, SciPy and Matplotlib: the tests that their releases could break.
-COMPATIBILITY := $(wildcard $(addprefix tests/test_,auditors.py cli.py comparison_display.py compose.py \
+COMPATIBILITY := $(wildcard $(addprefix tests/test_,auditors.py cli.py compose.py \
 	exact_attacker.py mitigation_*.py model_selection.py plotting*.py predictability.py probe.py \
 	report.py sklearn.py subgroups.py))
 

@@ -84,30 +84,10 @@ def report(rows, prediction="cook_new", *, by="sex", random_state=0, **options):
 
 
 @scenario
-def trained_labels():
-    return report(ROWS(), **trained(TRAIN()), limit=0.1, favourable=1, model_name="cooks 2")
-
-
-@scenario
-def no_training_labels():
-    return report(ROWS(), data_name="June")
-
-
-@scenario
 def two_columns():
     rows, train = ROWS(), TRAIN()
     columns = ["sex", "region"]
     return report(rows, by=columns, y_train=train["cook"], sensitive_train=train[columns])
-
-
-@scenario
-def scores():
-    return report(ROWS(), y_score=ROWS()["cook_score"], **trained(TRAIN()))
-
-
-@scenario
-def given_a_column():
-    return report(ROWS(), given=ROWS()["grade"])
 
 
 @scenario
@@ -122,31 +102,6 @@ def missing_rows():
     rows = ROWS().copy()
     rows.loc[::7, "sex"] = None
     return report(rows, missing="drop")
-
-
-@scenario
-def weights_of_rows():
-    return report(ROWS(), sample_weight=ROWS()["weight"])
-
-
-@scenario
-def people_with_several_rows():
-    return report(ROWS(), clusters=ROWS()["person"])
-
-
-@scenario
-def few_rows():
-    return report(ROWS().iloc[:24])
-
-
-@scenario
-def predictions_that_agree():
-    return report(ROWS(), "cook")
-
-
-@scenario
-def one_prediction_only():
-    return report(ROWS().assign(cook_new=0))
 
 
 @scenario
@@ -165,17 +120,24 @@ def groups_predicted():
     return report(rows, sensitive_pred=guess, auditor=auditor, **trained(TRAIN()))
 
 
-@scenario
-def several_tasks():
+def of_tasks(prediction=None, **options):
+    """Audit three tasks, with training rows."""
     rows, train = MANY(), MANY_TRAIN()
     return skbiasamp.audit(
-        rows[TASKS],
-        rows[NEW].to_numpy(),
+        options.pop("y_true", rows[TASKS]),
+        rows[NEW].to_numpy() if prediction is None else prediction,
         sensitive_features=rows["sex"],
         y_train=train[TASKS],
         sensitive_train=train["sex"],
-        auditor=[DirectionalAuditor(), MALSAuditor()],
         random_state=0,
+        **options,
+    )
+
+
+@scenario
+def several_tasks():
+    return of_tasks(
+        auditor=[DirectionalAuditor(), MALSAuditor()],
         favourable=["cook", "pilot"],
     )
 
@@ -219,13 +181,7 @@ def numbers():
 
 @scenario
 def other_metrics():
-    rows, train = MANY(), MANY_TRAIN()
-    return skbiasamp.audit(
-        rows[TASKS],
-        rows[NEW].to_numpy(),
-        sensitive_features=rows["sex"],
-        y_train=train[TASKS],
-        sensitive_train=train["sex"],
+    return of_tasks(
         auditor=[
             MultiAttributeAuditor(),
             metrics.BiasDisparityAuditor(),
@@ -233,7 +189,6 @@ def other_metrics():
             metrics.LabelAuditor(),
             metrics.PercentageAuditor(),
         ],
-        random_state=0,
     )
 
 
@@ -270,15 +225,10 @@ def attacks_on_scores():
 
 @scenario
 def own_base():
-    rows, train = MANY(), MANY_TRAIN()
+    rows = MANY()
     rates = pd.DataFrame({"man": [0.3, 0.4, 0.4], "woman": [0.5, 0.6, 0.4]}, index=TASKS).T
     signs = pd.DataFrame({"man": [-1, 0, 1], "woman": [1, -1, 0]}, index=TASKS).T
-    return skbiasamp.audit(
-        rows[TASKS],
-        rows[NEW].to_numpy(),
-        sensitive_features=rows["sex"],
-        y_train=train[TASKS],
-        sensitive_train=train["sex"],
+    return of_tasks(
         auditor=[
             DirectionalAuditor(base=rates),
             DirectionalAuditor(sign=signs),
@@ -287,7 +237,6 @@ def own_base():
             MultiAttributeAuditor("T->A", combinations="all", max_size=2, base="test"),
         ],
         sensitive_pred=rows["sex"].iloc[::-1].to_numpy(),
-        random_state=0,
     )
 
 
@@ -318,11 +267,6 @@ def subgroups():
         random_state=0,
     )
     return explanation.subgroups(rows[["region", "grade"]], min_rows=40)
-
-
-@scenario
-def wrong_labels():
-    return one_result().sensitivity()
 
 
 def written(people, shares, seed=7):
@@ -427,11 +371,6 @@ def comparison(rows, models, **options):
 
 
 @scenario
-def two_models():
-    return comparison(ROWS(), {"old": "cook_old", "new": "cook_new"}, **trained(TRAIN()))
-
-
-@scenario
 def three_models():
     rows = ROWS().assign(same=ROWS()["cook_old"], odd=1 - ROWS()["cook_new"])
     models = {"old": "cook_old", "new": "cook_new", "same": "same", "odd": "odd"}
@@ -466,20 +405,6 @@ WATCHED = {"time": "month", "target": "cook", "prediction": "cook_new", "sensiti
 
 
 @scenario
-def watch():
-    return skbiasamp.audit_over(
-        months(0.3), **WATCHED, reference=3, version="version", n_draws=199, random_state=0
-    )
-
-
-@scenario
-def watch_without_alarm():
-    return skbiasamp.audit_over(
-        months(), **WATCHED, n_draws=199, random_state=0, weight="weight", model_name="cooks"
-    )
-
-
-@scenario
 def watch_without_labels():
     watched = {name: column for name, column in WATCHED.items() if name != "target"}
     return skbiasamp.audit_over(
@@ -492,45 +417,8 @@ def watch_without_labels():
     )
 
 
-@scenario
-def threshold_curve():
-    return model_selection.amplification_curve(
-        ROWS()["cook"],
-        ROWS()["cook_score"],
-        sensitive_features=ROWS()["sex"],
-        interval="analytic",
-    )
-
-
 def features(rows):
     return np.column_stack([rows["cook_score"].round(1), rows["weight"].round()])
-
-
-@scenario
-def folds():
-    return skbiasamp.cross_audit(
-        {"deep": DecisionTreeClassifier(max_depth=4, random_state=0), "bayes": BernoulliNB()},
-        features(ROWS()) > [0.5, 1],
-        ROWS()["cook"],
-        sensitive_features=ROWS()["sex"],
-        auditor=DirectionalAuditor(),
-        cv=4,
-        random_state=0,
-    )
-
-
-@scenario
-def folds_of_one_model():
-    return skbiasamp.cross_audit(
-        BernoulliNB(),
-        features(ROWS()) > [0.5, 1],
-        ROWS()["cook"],
-        sensitive_features=ROWS()["sex"],
-        auditor=DirectionalAuditor(),
-        cv=4,
-        n_repeats=2,
-        random_state=0,
-    )
 
 
 @scenario
@@ -632,11 +520,6 @@ def overlapping_groups():
 
 
 @scenario
-def gate():
-    return report(ROWS(), **trained(TRAIN())).gate(0.02)
-
-
-@scenario
 def gate_of_models():
     models = {"old": "cook_old", "new": "cook_new"}
     return comparison(ROWS(), models, **trained(TRAIN())).gate(0.05)
@@ -644,17 +527,12 @@ def gate_of_models():
 
 @scenario
 def probabilities_of_classes():
-    rows, train = MANY(), MANY_TRAIN()
+    rows = MANY()
     scores = rows[[f"{task}_score" for task in TASKS]]
-    return skbiasamp.audit(
-        rows[TASKS],
+    return of_tasks(
         scores.to_numpy(),
-        sensitive_features=rows["sex"],
-        y_train=train[TASKS],
-        sensitive_train=train["sex"],
         auditor=[DirectionalAuditor(), DirectionalAuditor(base="train")],
         clusters=rows["person"],
-        random_state=0,
     )
 
 
@@ -677,14 +555,8 @@ def many_groups():
 
 @scenario
 def no_labels():
-    rows, train = MANY(), MANY_TRAIN()
-    return skbiasamp.audit(
-        None,
-        rows[NEW].to_numpy(),
-        sensitive_features=rows["sex"],
-        y_train=train[TASKS],
-        sensitive_train=train["sex"],
-        random_state=0,
+    return of_tasks(
+        y_true=None,
         auditor=[MALSAuditor(), DirectionalAuditor(base="train")],
     )
 
@@ -781,3 +653,55 @@ def watch_of_several_tasks():
     )
     watched = {"time": "month", "target": TASKS, "prediction": NEW, "sensitive": ["sex", "region"]}
     return skbiasamp.audit_over(rows, **watched, reference=2, strict=True, alpha=0.1, n_draws=199)
+
+
+# Those that are one call.
+SCENARIOS |= {
+    "trained_labels": lambda: report(
+        ROWS(), **trained(TRAIN()), limit=0.1, favourable=1, model_name="cooks 2"
+    ),
+    "no_training_labels": lambda: report(ROWS(), data_name="June"),
+    "scores": lambda: report(ROWS(), y_score=ROWS()["cook_score"], **trained(TRAIN())),
+    "given_a_column": lambda: report(ROWS(), given=ROWS()["grade"]),
+    "weights_of_rows": lambda: report(ROWS(), sample_weight=ROWS()["weight"]),
+    "people_with_several_rows": lambda: report(ROWS(), clusters=ROWS()["person"]),
+    "few_rows": lambda: report(ROWS().iloc[:24]),
+    "predictions_that_agree": lambda: report(ROWS(), "cook"),
+    "one_prediction_only": lambda: report(ROWS().assign(cook_new=0)),
+    "wrong_labels": lambda: one_result().sensitivity(),
+    "two_models": lambda: comparison(
+        ROWS(), {"old": "cook_old", "new": "cook_new"}, **trained(TRAIN())
+    ),
+    "watch": lambda: skbiasamp.audit_over(
+        months(0.3), **WATCHED, reference=3, version="version", n_draws=199, random_state=0
+    ),
+    "watch_without_alarm": lambda: skbiasamp.audit_over(
+        months(), **WATCHED, n_draws=199, random_state=0, weight="weight", model_name="cooks"
+    ),
+    "threshold_curve": lambda: model_selection.amplification_curve(
+        ROWS()["cook"],
+        ROWS()["cook_score"],
+        sensitive_features=ROWS()["sex"],
+        interval="analytic",
+    ),
+    "folds": lambda: skbiasamp.cross_audit(
+        {"deep": DecisionTreeClassifier(max_depth=4, random_state=0), "bayes": BernoulliNB()},
+        features(ROWS()) > [0.5, 1],
+        ROWS()["cook"],
+        sensitive_features=ROWS()["sex"],
+        auditor=DirectionalAuditor(),
+        cv=4,
+        random_state=0,
+    ),
+    "folds_of_one_model": lambda: skbiasamp.cross_audit(
+        BernoulliNB(),
+        features(ROWS()) > [0.5, 1],
+        ROWS()["cook"],
+        sensitive_features=ROWS()["sex"],
+        auditor=DirectionalAuditor(),
+        cv=4,
+        n_repeats=2,
+        random_state=0,
+    ),
+    "gate": lambda: report(ROWS(), **trained(TRAIN())).gate(0.02),
+}

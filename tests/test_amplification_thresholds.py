@@ -46,7 +46,7 @@ def fitted(X, y, **options):
     ids=["accuracy", "f1", "a scorer"],
 )
 def test_no_threshold_within_the_limit_has_a_better_score(scoring, measure):
-    X, y = world(180)
+    X, y = world(100)
     model, inner = fitted(X, y, limit=0.05, scoring=scoring)
     scores = inner.predict_proba(X[["skill"]])[:, 1]
     decisions = [(scores >= t).astype(int) for t in (*np.unique(scores), 2)]
@@ -193,15 +193,6 @@ def test_it_works_in_pipelines_and_hides_its_column():
     assert set(predicted) == {0, 1}
 
 
-@pytest.mark.parametrize(("first", "classes"), [(1, 2), (-1, 2), (0, 3)])
-def test_a_model_fitted_on_other_classes_is_refused(first, classes):
-    X, y = world(60)
-    inner = LogisticRegression().fit(X[["skill"]], first + np.arange(60) % classes)
-    model = AmplificationThresholdClassifier(inner, cv="prefit")
-    with pytest.raises(ValueError, match="got labels 0 and 1, and it was fitted on"):
-        model.fit(X[["skill"]], y, sensitive_features=X["sex"])
-
-
 @pytest.mark.parametrize("by_group", [False, True])
 @pytest.mark.parametrize("rest", [1, 0])
 def test_a_weight_of_two_is_a_row_given_twice(rest, by_group):
@@ -219,21 +210,18 @@ def test_a_weight_of_two_is_a_row_given_twice(rest, by_group):
 
 def test_what_it_cannot_do_it_refuses():
     X, y = world(60)
+    for fitted_on in (1 + y, y - 1, np.arange(60) % 3):
+        inner = LogisticRegression().fit(X[["skill"]], fitted_on)
+        model = AmplificationThresholdClassifier(inner, cv="prefit")
+        with pytest.raises(ValueError, match="got labels 0 and 1, and it was fitted on"):
+            model.fit(X[["skill"]], y, sensitive_features=X["sex"])
     model = AmplificationThresholdClassifier(LogisticRegression())
     with pytest.raises(ValueError, match="Only binary classification is supported, of one task\\."):
         model.fit(X[["skill"]], np.arange(60) % 3, sensitive_features=X["sex"])
-    with pytest.raises(ValueError, match="needs the sensitive feature in fit"):
-        model.fit(X[["skill"]], y)
-    with pytest.raises(
-        ValueError, match=r"missing values in 1 row, .* rows out \(before fitting\)"
-    ):
+    with pytest.raises(ValueError, match=r"1 row, .* rows out \(before fitting\)"):
         model.fit(X[["skill"]], y, sensitive_features=[None, *X["sex"][1:]])
     with pytest.raises(ValueError, match=r"scoring must score decisions, .* got 'roc_auc': "):
         fitted(X, y, scoring="roc_auc")
-    with pytest.raises(
-        ValueError, match=r"y must hold the two classes .* on; got labels 1 and 2, and .* on 0 and"
-    ):
-        fitted(X, y)[0].fit(X[["skill"]], y + 1, sensitive_features=X["sex"])
     with pytest.raises(ValueError, match="'limit' parameter of Amplification"):
         AmplificationThresholdClassifier(LogisticRegression(), limit=-1).fit(
             X[["skill"]], y, sensitive_features=X["sex"]

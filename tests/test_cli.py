@@ -77,26 +77,23 @@ def test_a_file_gives_the_numbers_of_its_columns(folder, engine, kind, capsys, t
     assert_same(report, expected)
 
 
-@pytest.fixture(scope="module")
-def with_scores(test):
-    return skbiasamp.audit(
+def test_scores_and_weights_are_read_row_by_row(folder, capsys, test):
+    weight = test["repeated"] / 4
+    test.assign(weight=weight).to_csv("test.csv", index=False)
+    report = audited(capsys, "test.csv", *NAMES, "--weight", "weight", "--score", "score")
+    assert "leakage of scores" in report
+    expected = skbiasamp.audit(
         test["hired"],
         test["predicted"],
         sensitive_features=test["sex"],
         y_score=test["score"],
-        sample_weight=test["repeated"] / 4,
+        sample_weight=weight,
         random_state=0,
     )
+    assert_same(report, expected)
 
 
-def test_scores_and_weights_are_read_row_by_row(folder, engine, capsys, test, with_scores):
-    test.assign(weight=test["repeated"] / 4).to_csv("test.csv", index=False)
-    report = audited(capsys, "test.csv", *NAMES, "--weight", "weight", "--score", "score")
-    assert "leakage of scores" in report
-    assert_same(report, with_scores)
-
-
-def test_several_columns_of_everything(folder, engine, capsys, test):
+def test_several_columns_of_everything(folder, capsys, test):
     report = audited(
         capsys,
         "test.csv",
@@ -115,65 +112,32 @@ def test_several_columns_of_everything(folder, engine, capsys, test):
     assert report.context["groups"] == ["sex=f", "sex=m", "race=a", "race=b"]
 
 
-def test_a_predicted_attribute_adds_its_direction(folder, capsys, test):
-    report = audited(capsys, "test.csv", *NAMES, "--sensitive-prediction", "guessed")
-    expected = skbiasamp.audit(
-        test["hired"],
-        test["predicted"],
-        sensitive_features=test["sex"],
-        sensitive_pred=test["guessed"],
-        random_state=0,
-    )
-    assert "directional T->A" in report
-    assert_same(report, expected)
-
-
-@pytest.mark.parametrize("named", [["part-*.csv"], ["part-0.csv", "part-1.csv"]])
-def test_several_files_are_one(folder, engine, capsys, test, named):
-    whole = audited(capsys, "test.csv", *NAMES)
-    test[:70].to_csv("part-0.csv", index=False)
-    test[70:].to_csv("part-1.csv", index=False)
-    assert_same(audited(capsys, *named, *NAMES), whole)
-
-
-@pytest.mark.parametrize(
-    ("labels", "names"),
-    [
+def test_every_engine_reads_the_same_labels(folder, engine, capsys):
+    for labels, names in (
         (["yes", "no"], ["no", "yes"]),
         (["f", "t"], ["f", "t"]),
         (["True", "False"], [False, True]),
         (["false", "TRUE"], [False, True]),
         (["1.0", "0.0"], [0, 1]),
         (['"1"', '"0"'], [0, 1]),
-        (["NA", "None"], ["NA", "None"]),
+        (["NA", "None"], ["NA", "None"]),  # only an empty cell is missing
         (["007", "#8"], ["#8", "007"]),
         (["1_0", "2_0"], ["1_0", "2_0"]),
-    ],
-    ids=str,
-)
-def test_every_engine_reads_the_same_labels(folder, engine, capsys, labels, names):
-    lines = [f"{labels[i % 2]},{labels[i % 3 == 0]},{'xy'[i % 5 > 1]}" for i in range(60)]
-    (folder / "text.csv").write_text("\n".join(["label,told,sex", *lines]))
-    arguments = ("text.csv", "--target", "label", "--prediction", "told", "--sensitive", "sex")
-    report = audited(capsys, *arguments, "--auditor", "skbiasamp:DirectionalAuditor")
-    assert report["directional A->T"].table["task"].unique().tolist() == [names[1]]
+    ):
+        lines = [f"{labels[i % 2]},{labels[i % 3 == 0]},{'xy'[i % 5 > 1]}" for i in range(60)]
+        (folder / "text.csv").write_text("\n".join(["label,guess,sex", *lines]))
+        arguments = ("text.csv", "--target", "label", "--prediction", "guess", "--sensitive", "sex")
+        report = audited(capsys, *arguments, "--auditor", "skbiasamp:DirectionalAuditor")
+        assert report["directional A->T"].table["task"].unique().tolist() == [names[1]]
 
 
-def test_only_an_empty_cell_is_missing(folder, engine, capsys, test):
-    test["sex"].where(test["sex"] == "f", "NA").to_frame().join(
-        test[["hired", "predicted"]]
-    ).to_csv("america.csv", index=False)
-    assert audited(capsys, "america.csv", *NAMES).context["groups"] == ["NA", "f"]
-
-
-@pytest.mark.parametrize(("policy", "n_groups"), [("drop", 2), ("group", 3)])
-def test_missing_attributes_can_be_left_out_or_a_group(folder, engine, capsys, policy, n_groups):
+def test_missing_attributes_can_be_left_out_or_a_group(folder, capsys):
     frame = rows(200, 2)
     frame.loc[:9, "sex"] = None
     frame.to_csv("holes.csv", index=False)
-    report = audited(capsys, "holes.csv", *NAMES, "--missing", policy)
-    assert len(report.context["groups"]) == n_groups
-    assert report.context["n_samples"] == 190 if policy == "drop" else 200
+    for policy, n_groups, n in (("drop", 2, 190), ("group", 3, 200)):
+        context = audited(capsys, "holes.csv", *NAMES, "--missing", policy).context
+        assert (len(context["groups"]), context["n_samples"]) == (n_groups, n)
 
 
 # ------------------------------------------------------------------ what is printed and written
@@ -204,11 +168,11 @@ def test_pages_are_written_and_named(folder, capsys):
     assert json.loads((folder / "b.json").read_text())["primary"] == "directional A->T"
 
 
-@pytest.mark.parametrize("option", ["--json", "--html", "--labels", "--model-name"])
-def test_a_nul_is_refused(folder, capsys, option):
+def test_a_nul_is_refused(folder, capsys):
     """Only callers of `main` can pass one. It was a bare ValueError."""
-    said = refused(capsys, "audit", "test.csv", *NAMES, option, "x\0y")
-    assert said == r"arguments must hold no NUL character; got 'x\x00y'"
+    for option in ("--json", "--html", "--labels", "--model-name"):
+        line = refused(capsys, "audit", "test.csv", *NAMES, option, "x\0y")
+        assert line == r"arguments must hold no NUL character; got 'x\x00y'"
 
 
 def test_errors_of_the_system_name_the_file_and_no_number(folder, capsys):
@@ -281,18 +245,16 @@ def gated(capsys, *arguments, code):
 @pytest.mark.parametrize(
     ("limit", "code", "on"),
     [
-        ("0", 1, ()),
         ("below", 1, ("--on", "DIRECTIONAL")),
         ("low", 3, ("--on", "directional a->t")),
         ("value", 3, ()),
-        ("high", 0, ("--on", "DIRECTIONAL")),
+        ("high", 0, ()),
     ],
 )
 def test_a_gate_fails_if_directional_amplification_lies_above(folder, capsys, limit, code, on):
     result = audited(capsys, "test.csv", *NAMES)["directional A->T"]
     assert 0 < result.low < result.value
-    below = np.nextafter(result.low, 0)
-    limit = 0 if limit == "0" else below if limit == "below" else getattr(result, limit)
+    limit = np.nextafter(result.low, 0) if limit == "below" else getattr(result, limit)
     gate = ("--fail-above", repr(float(limit)), *on)
     out, _ = gated(capsys, "test.csv", *NAMES, *gate, code=code)
     lines = " ".join(out.split())
@@ -321,38 +283,15 @@ def test_a_limit_holds_in_both_directions(folder, capsys):
     gated(capsys, "counted.csv", *NAMES, "--fail-above", "0.02", code=0)
     gated(capsys, "counted.csv", *NAMES, "--limit", "0.2", code=0)
     gated(capsys, "counted.csv", *NAMES, "--limit", "0.1", code=3)
-    gated(capsys, "counted.csv", *NAMES, "--limit", "0.1", "--inconclusive", "pass", code=0)
     gated(capsys, "counted.csv", *NAMES, "--limit", "0.02", "--inconclusive", "pass", code=1)
 
 
-def test_a_model_that_reverses_the_association_fails_every_gate(folder, capsys):
-    """Every man and no woman is predicted, although women have the label more often."""
-    counted(folder, {
-        ("f", 1, 0): 1000, ("f", 0, 0): 3000, ("m", 1, 1): 840, ("m", 0, 1): 3160,
-    })  # fmt: skip
-    for gate in (["--fail-above", "0.99"], ["--limit", "0.99"]):
-        for on in ([], ["--on", "worst"], ["--on", "all"]):
-            out, _ = gated(capsys, "counted.csv", *NAMES, *gate, *on, code=1)
-            assert "the model reverses the association" in " ".join(out.split())
-
-
-def test_few_rows_decide_nothing(folder, capsys):
-    counted(folder, {
-        ("f", 1, 1): 2, ("f", 0, 1): 1, ("f", 0, 0): 3,
-        ("m", 1, 1): 3, ("m", 1, 0): 1, ("m", 0, 0): 2,
-    })  # fmt: skip
-    out, _ = gated(capsys, "counted.csv", *NAMES, "--fail-above", "0.02", code=3)
-    assert "Inconclusive" in out
-    assert "Passed" not in out
-
-
-@pytest.mark.parametrize("limit", ["nan", "inf", "-0.01", "much"])
-def test_a_limit_is_a_finite_number_that_is_not_negative(folder, capsys, limit):
-    with pytest.raises(SystemExit) as ended:
-        main(["audit", "test.csv", *NAMES, f"--fail-above={limit}"])
-    assert ended.value.code == 2
-    error = capsys.readouterr().err
-    assert f"--fail-above: must be a finite number of 0 or more; got {limit!r}" in error
+def test_a_limit_is_a_finite_number_that_is_not_negative(folder, capsys):
+    for limit in ("nan", "inf", "-0.01", "much"):
+        with pytest.raises(SystemExit, match="2"):
+            main(["audit", "test.csv", *NAMES, f"--fail-above={limit}"])
+        error = capsys.readouterr().err
+        assert f"--fail-above: must be a finite number of 0 or more; got {limit!r}" in error
 
 
 def test_a_gate_checks_what_it_is_told_to(folder, capsys):
@@ -375,19 +314,6 @@ def counted(folder, rows):
     """Write rows of (sex, hired, predicted) to counted.csv."""
     lines = [",".join(map(str, row)) for row, n in rows.items() for _ in range(n)]
     (folder / "counted.csv").write_text("\n".join(["sex,hired,predicted", *lines]))
-
-
-def test_the_gate_of_balanced_labels_is_that_of_the_verdict(folder, capsys):
-    counted(folder, {
-        ("f", 1, 1): 100, ("f", 0, 1): 40, ("f", 0, 0): 60,
-        ("m", 1, 1): 60, ("m", 1, 0): 40, ("m", 0, 0): 100,
-    })  # fmt: skip
-    for limit in ("--fail-above", "--limit"):  # a page that is outside the limit has no exit code 0
-        out, _ = gated(capsys, "counted.csv", *NAMES, limit, "0.01", code=1)
-        text = " ".join(out.split())
-        assert "directional A->T: " in text
-        assert "adds a difference: failed" in text
-        assert "Failed: the interval of directional A->T lies" in text
 
 
 def test_no_result_is_no_pass(folder, capsys):
@@ -437,59 +363,45 @@ class Scaled(Share):
 """
 
 
-def test_a_metric_of_ones_own_is_run_by_its_name(folder, capsys, test):
+def test_a_metric_of_ones_own_is_run_by_its_name_with_its_parameters(folder, capsys, test):
     (folder / "own_metric.py").write_text(OWN)
-    chosen = ("--auditor", "own_metric:Share", "--auditor", "skbiasamp:MALSAuditor")
+    names = ("own_metric:Share", "skbiasamp:DirectionalAuditor(interval=None, ties='negative')")
+    chosen = [text for name in names for text in ("--auditor", name)]
     report = audited(capsys, "test.csv", *NAMES, *chosen)
-    assert list(report) == ["share", "MALS"]
-    assert report["share"].value == pytest.approx((test["predicted"] - test["hired"]).mean())
-    out, _ = gated(
-        capsys, "test.csv", *NAMES, *chosen, "--fail-above", "0", "--on", "share",
-        "--allow-undefined", code=0,
-    )  # fmt: skip
-    assert "share: no confidence interval" in out
-
-
-def test_a_metric_of_ones_own_takes_parameters(folder, capsys, test):
-    (folder / "own_metric.py").write_text(OWN)
-    chosen = ("--auditor", "own_metric:Scaled(scale=-2)")
-    chosen += ("--auditor", "skbiasamp:DirectionalAuditor(interval=None, ties='negative')")
-    report = audited(capsys, "test.csv", *NAMES, *chosen)
-    expected = -2 * (test["predicted"] - test["hired"]).mean()
-    assert report["share"].value == pytest.approx(expected)
-    assert report["share"].params["scale"] == -2
+    assert list(report) == ["share", "directional A->T"]
+    share = (test["predicted"] - test["hired"]).mean()
+    assert report["share"].value == pytest.approx(share)
     assert {"ties", "interval"} <= {*report["directional A->T"].settings}
+    gate = ("--fail-above", "0", "--on", "share", "--allow-undefined")
+    out, _ = gated(capsys, "test.csv", *NAMES, *chosen, *gate, code=0)
+    assert "share: no confidence interval" in out
+    scaled = audited(capsys, "test.csv", *NAMES, "--auditor", "own_metric:Scaled(scale=-2)")
+    assert scaled["share"].value == pytest.approx(-2 * share)
+    assert scaled["share"].params["scale"] == -2
 
 
-@pytest.mark.parametrize(
-    ("named", "reason"),
-    [
+def test_a_name_that_is_no_auditor_is_refused(folder, capsys):
+    (folder / "own_metric.py").write_text(OWN)
+    for named, reason in (
         ("own_metric:Scaled(scale=print(1))", "scale must be a number, a text in quotes or None"),
         ("own_metric:Scaled(2)", "parameters go by name, such as Class(power=2)"),
         ("own_metric:Scaled(**{'scale': 2})", "parameters go by name"),
-        ("own_metric:Scaled(scal=2)", "unexpected keyword argument 'scal': did you mean 'scale'?"),
+        ("own_metric:Scaled(scal=2)", "keyword argument 'scal': did you mean 'scale'?"),
         ("own_metric:Scaled(scale=2", "was never closed"),
         ("gone_metric:Share", "No module named 'gone_metric'"),
         ("own_metric:Gone", "has no attribute 'Gone'"),
         ("own_metric", "got 'own_metric'"),
         ("own_metric:pd", "must name the class of an auditor"),
         ("pathlib:Path", "it is no subclass of BaseAuditor"),
-        (
-            "skbiasamp:LeakageAuditor(cv=1)",
-            "'cv' parameter of LeakageAuditor must be an int in the",
-        ),
-        ("skbiasamp.metrics:DBACAuditor('A->T')", "parameters go by name"),
+        ("skbiasamp:LeakageAuditor(cv=1)", "'cv' parameter of LeakageAuditor must be an int in"),
         ("skbiasamp.metrics:DBACAuditor(direction='A->T')", "tasks must name the words of each"),
         ("own_metric:Needy", "missing 1 required positional argument: 'needed'"),
-    ],
-)
-def test_a_name_that_is_no_auditor_is_refused(folder, capsys, named, reason):
-    (folder / "own_metric.py").write_text(OWN)
-    with pytest.raises(SystemExit, match="2"):
-        main(["audit", "test.csv", *NAMES, "--auditor", named])
-    error = " ".join(capsys.readouterr().err.split())
-    assert "--auditor: must name the class of an auditor" in error
-    assert reason in error
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            main(["audit", "test.csv", *NAMES, "--auditor", named])
+        error = " ".join(capsys.readouterr().err.split())
+        assert "--auditor: must name the class of an auditor" in error
+        assert reason in error
 
 
 def test_a_size_is_gated_by_its_value(folder, capsys):
@@ -530,183 +442,133 @@ def text(content):
 HEAD = "sex,hired,predicted\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "write", "message"),
-    [
-        ("gone.csv", None, "there is no file gone.csv"),
-        ("gone-*.csv", None, "no file matches gone-*.csv"),
-        ("folder", lambda path: path.mkdir(), "folder is a folder: name files"),
-        ("data.xlsx", text("x"), "ends in '.xlsx'; only files of .csv, .tsv, .jsonl,"),
-        ("empty.csv", text(""), "empty.csv is empty"),
-        ("empty.parquet", text(""), "empty.parquet is empty"),
-        ("head.csv", text(HEAD), "head.csv has no rows"),
-        ("no.parquet", text("a,b\n1,2\n"), "no.parquet cannot be read as .parquet: "),
-        ("noise.csv", lambda path: path.write_bytes(bytes(range(256)) * 3), "noise.csv"),
-        ("ragged.csv", text(f"{HEAD}f,1,1,7\nm,0,0,7\n"), "ragged.csv, line 2, has 4 cells"),
-        ("names.csv", text("gender,hired,predicted\nf,1,1\n"), "no column 'sex'. It has 'gender'"),
-        ("close.csv", text("sexe,hired,predicted\nf,1,1\n"), "'sex': did you mean 'sexe'? It has"),
-        (
-            "mixed.csv",
-            text(f"{HEAD}f,1,1\nm,0,0\nf,yes,1\n"),
-            "--prediction predicted holds numbers (0 and 1) but --target hired holds text (",
-        ),
-        (
-            "score.csv",
-            text(f"{HEAD}f,1,1.7\nm,0,-0.3\n"),
-            "--prediction predicted must hold labels or probabilities in [0, 1]; got 1.7",
-        ),
-        ("one.csv", text(HEAD + "f,1,1\nf,0,0\n" * 9), "--sensitive sex has one group only, 'f'"),
-        (
-            "holes.csv",
-            text(f"{HEAD}f,1,1\n,0,0\nm,0,1\n"),
-            "--sensitive sex has missing values in 1 row, at position 1. Leave these "
-            "rows out (--missing drop), or keep them as a group of their own (--missing group).",
-        ),
-        (
-            "unlabelled.csv",
-            text(f"{HEAD}f,1,1\nm,0,0\nm,,1\n"),
-            "--target hired has missing values in 1 row, at position 2. Only labelled rows",
-        ),
-        (
-            "unpredicted.csv",
-            text(f"{HEAD}f,1,\nm,0,0\nm,1,\n"),
-            "--prediction predicted has missing values in 2 rows, the first at position 0. Every",
-        ),
-    ],
-    ids=lambda value: value if isinstance(value, str) and value.count(".") == 1 else "",
-)
-def test_a_bad_file_is_one_clear_line(folder, engine, capsys, name, write, message):
-    if name.endswith(".parquet") and engine == "pandas":
-        pytest.importorskip("pyarrow")
-    if write is not None:
-        write(folder / name)
-    assert message in refused(capsys, "audit", name, *NAMES)
+BAD_FILES = [
+    ("gone.csv", None, "there is no file gone.csv"),
+    ("gone-*.csv", None, "no file matches gone-*.csv"),
+    ("folder", lambda path: path.mkdir(), "folder is a folder: name files"),
+    ("data.xlsx", text("x"), "ends in '.xlsx'; only files of .csv, .tsv, .jsonl,"),
+    ("empty.csv", text(""), "empty.csv is empty"),
+    ("empty.parquet", text(""), "empty.parquet is empty"),
+    ("head.csv", text(HEAD), "head.csv has no rows"),
+    ("no.parquet", text("a,b\n1,2\n"), "no.parquet cannot be read as .parquet: "),
+    ("noise.csv", lambda path: path.write_bytes(bytes(range(256)) * 3), "noise.csv"),
+    ("ragged.csv", text(f"{HEAD}f,1,1,7\nm,0,0,7\n"), "ragged.csv, line 2, has 4 cells"),
+    ("names.csv", text("gender,hired,predicted\nf,1,1\n"), "no column 'sex'. It has 'gender'"),
+    ("close.csv", text("sexe,hired,predicted\nf,1,1\n"), "'sex': did you mean 'sexe'? It has"),
+    (
+        "mixed.csv",
+        text(f"{HEAD}f,1,1\nm,0,0\nf,yes,1\n"),
+        "--prediction predicted holds numbers (0 and 1) but --target hired holds text (",
+    ),
+    (
+        "score.csv",
+        text(f"{HEAD}f,1,1.7\nm,0,-0.3\n"),
+        "--prediction predicted must hold labels or probabilities in [0, 1]; got 1.7",
+    ),
+    ("one.csv", text(HEAD + "f,1,1\nf,0,0\n" * 9), "--sensitive sex has one group only, 'f'"),
+    (
+        "holes.csv",
+        text(f"{HEAD}f,1,1\n,0,0\nm,0,1\n"),
+        "--sensitive sex has missing values in 1 row, at position 1. Leave these "
+        "rows out (--missing drop), or keep them as a group of their own (--missing group).",
+    ),
+    (
+        "holes.parquet",
+        lambda path: pd.read_csv(path.parent / "holes.csv").to_parquet(path),
+        "--sensitive sex has missing values in 1 row",
+    ),
+    (
+        "unlabelled.csv",
+        text(f"{HEAD}f,1,1\nm,0,0\nm,,1\n"),
+        "--target hired has missing values in 1 row, at position 2. Only labelled rows",
+    ),
+    (
+        "unpredicted.csv",
+        text(f"{HEAD}f,1,\nm,0,0\nm,1,\n"),
+        "--prediction predicted has missing values in 2 rows, the first at position 0. Every",
+    ),
+]
 
 
-def test_nulls_in_parquet_name_the_option(folder, engine, capsys, test):
+def test_a_bad_file_is_one_clear_line(folder, engine, capsys):
     pytest.importorskip("pyarrow")
-    test.assign(sex=test["sex"].where(test["sex"] == "f", None)).to_parquet("nulls.parquet")
-    line = refused(capsys, "audit", "nulls.parquet", *NAMES)
-    n = int((test["sex"] == "m").sum())
-    assert f"--sensitive sex has missing values in {n} rows" in line
-    assert "Leave these rows out (--missing drop), or keep them as a group" in line
+    for name, write, message in BAD_FILES:
+        if write is not None:
+            write(folder / name)
+        assert message in refused(capsys, "audit", name, *NAMES)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ["--weight", "negative"],
-            "--weight negative must be 0 or more; got negative values in 200 rows, the first at",
-        ),
-        (["--weight", "race"], "--weight race must hold numbers; got 'b'."),
-        (["--weight", "age"], "test.csv has no column 'age'. It has"),
-        (["--train", "other.csv"], "tasks 2 and 3 are in the audited data but were not in"),
-        (["--train", "gone.csv"], "there is no file gone.csv"),
-        (["--train", "id.csv"], "id.csv has no column 'hired'"),
-        (
-            ["--target", "hired", "promoted"],
-            "--target hired promoted has 2 columns but --prediction predicted is one",
-        ),
-        (["--sensitive", "score"], "--sensitive score is continuous (it holds "),
-        (["--favourable", "paid"], "--favourable must name a class or task; got 'paid'"),
-        (["--html", "none/page.html"], "there is no folder none to write page.html to"),
-        (["--json", "."], ". is a folder: name the file to write"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_bad_columns_are_one_clear_line(folder, engine, capsys, arguments, message, test):
-    test.assign(negative=-1.0, hired=test["hired"].replace({0: 2, 1: 3})).to_csv(
-        "test.csv", index=False
-    )
-    if arguments[0] != "--train":
-        test.assign(negative=-1.0).to_csv("test.csv", index=False)
-    test.to_csv("other.csv", index=False)
-    test[["id"]].to_csv("id.csv", index=False)
-    assert message in refused(capsys, "audit", "test.csv", *NAMES, *arguments)
+BAD_COLUMNS = [
+    ("--weight negative", "--weight negative must be 0 or more; got negative values in 200 rows"),
+    ("--weight race", "--weight race must hold numbers; got 'b'."),
+    ("--weight age", "test.csv has no column 'age'. It has"),
+    ("--train gone.csv", "there is no file gone.csv"),
+    ("--train id.csv", "id.csv has no column 'hired'"),
+    ("--target hired promoted", "hired promoted has 2 columns but --prediction predicted is one"),
+    ("--sensitive score", "--sensitive score is continuous (it holds "),
+    ("--favourable paid", "--favourable must name a class or task; got 'paid'"),
+    ("--html none/page.html", "there is no folder none to write page.html to"),
+    ("--json .", ". is a folder: name the file to write"),
+    ("--prediction predictd", "no column 'predictd': did you mean 'predicted'? It has"),
+    # Names that hold those of our parameters are the reader's, and are never rewritten.
+    ("--prediction y_pred2", "test.csv has no column 'y_pred2'"),
+    ("--train y_pred_march.csv", "y_pred_march.csv has no rows"),
+    ("--train sensitive_pred.csv", "there is no file sensitive_pred.csv"),
+    ("--sensitive y_true", "--sensitive y_true is continuous"),
+    ("--target missing='drop'", "--target missing='drop' is continuous"),
+    ("--target {y_pred}", "--target {y_pred} is continuous"),
+    ("--sensitive sex y_true", "--sensitive y_true is continuous"),
+    ("--positive y_true", "--positive must be one of the classes of --target hired, 0"),
+    ("--target hired race", "--target hired race has 2 columns, so each must be a 0/1"),
+    # A column has one role.
+    ("--prediction hired", "--prediction hired: this column is named by --target already. Name"),
+    ("--sensitive hired", "--sensitive hired: this column is named by --target already."),
+    ("--sensitive sex predicted", "--sensitive predicted: this column is named by --prediction"),
+    ("--sensitive-prediction sex", "--sensitive-prediction sex: this column is named by --sens"),
+    ("--target hired hired", "--target hired: this column is named by --target already."),
+    ("--score hired", "--score hired: this column is named by --target already."),
+    ("--weight sex", "--weight sex: this column is named by --sensitive already."),
+]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--prediction", "y_pred2"], "test.csv has no column 'y_pred2'"),
-        (["--prediction", "predictd"], "no column 'predictd': did you mean 'predicted'? It has"),
-        (["--train", "y_pred_march.csv"], "y_pred_march.csv has no rows"),
-        (["--train", "sensitive_pred.csv"], "there is no file sensitive_pred.csv"),
-        (["--sensitive", "y_true"], "--sensitive y_true is continuous"),
-        (["--target", "missing='drop'"], "--target missing='drop' is continuous"),
-        (["--target", "{y_pred}"], "--target {y_pred} is continuous"),
-        (["--sensitive", "sex", "y_true"], "--sensitive y_true is continuous"),
-        (["--positive", "y_true"], "--positive must be one of the classes of --target hired, 0"),
-        (["--target", "hired", "race"], "--target hired race has 2 columns, so each must be a 0/1"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_names_of_the_reader_are_never_rewritten(folder, engine, capsys, arguments, message, test):
+def test_bad_columns_are_one_clear_line(folder, capsys, test):
     of_the_reader = dict.fromkeys(("y_true", "missing='drop'", "{y_pred}"), test["score"])
-    test.assign(**of_the_reader).to_csv("test.csv", index=False)
+    test.assign(negative=-1.0, **of_the_reader).to_csv("test.csv", index=False)
     test.iloc[:0].to_csv("y_pred_march.csv", index=False)
-    assert message in refused(capsys, "audit", "test.csv", *NAMES, *arguments)
+    test[["id"]].to_csv("id.csv", index=False)
+    for arguments, message in BAD_COLUMNS:
+        assert message in refused(capsys, "audit", "test.csv", *NAMES, *arguments.split(" "))
+    test.assign(hired=test["hired"].replace({0: 2, 1: 3})).to_csv("other.csv", index=False)
+    line = refused(capsys, "audit", "other.csv", "--train", "test.csv", *NAMES)
+    assert "tasks 2 and 3 are in the audited data but were not in" in line
 
 
-@pytest.mark.parametrize(
-    ("arguments", "first", "second"),
-    [
-        (["--prediction", "hired"], "target", "prediction hired"),
-        (["--sensitive", "hired"], "target", "sensitive hired"),
-        (["--sensitive", "sex", "predicted"], "prediction", "sensitive predicted"),
-        (["--sensitive-prediction", "sex"], "sensitive", "sensitive-prediction sex"),
-        (["--target", "hired", "hired"], "target", "target hired"),
-        (["--score", "hired"], "target", "score hired"),
-        (["--weight", "sex"], "sensitive", "weight sex"),
-    ],
-    ids=str,
-)
-def test_a_column_has_one_role(folder, capsys, arguments, first, second):
-    line = refused(capsys, "audit", "test.csv", *NAMES, *arguments)
-    assert line.startswith(f"--{second}: this column is named by --{first} already. Name another")
-
-
-def test_probabilities_may_be_scores_too(folder, capsys, test):
-    test.assign(score=test["score"].rank(pct=True)).to_csv("test.csv", index=False)
-    report = audited(capsys, "test.csv", *NAMES, "--prediction", "score", "--score", "score")
-    assert "leakage of scores" in report
-
-
-def test_scores_with_a_threshold_may_be_named_twice(folder, capsys, test):
-    test.assign(score=np.linspace(0, 1, len(test))).to_csv("scores.csv", index=False)
-    line = ["scores.csv", *NAMES, "--prediction", "score", "--threshold", "0.5"]
+def test_scores_may_be_predictions_too(folder, capsys, test):
+    test[:60].assign(score=np.linspace(0, 1, 60)).to_csv("scores.csv", index=False)
+    line = ["scores.csv", *NAMES, "--prediction", "score"]
+    assert "leakage of scores" in audited(capsys, *line, "--score", "score")
+    line += ["--threshold", "0.5"]
     twice, once = (audited(capsys, *line, *more) for more in (["--score", "score"], []))
     assert list(twice) == list(once)
     assert "leakage of scores" in list(once)
 
 
-@pytest.mark.parametrize(
-    ("outputs", "message"),
-    [
-        (["--html", "x", "--json", "x"], "--json x would overwrite what --html writes"),
-        (["--html", "x", "--markdown", "./x"], "--markdown x would overwrite what --html writes"),
-        (["--html", "x", "--json", "link"], "--json link would overwrite what --html writes"),
-        (["--json", "test.csv"], "--json test.csv would overwrite the input test.csv"),
-        (["--markdown", "train.csv"], "--markdown train.csv would overwrite the input train.csv"),
-        (["--html", "latest"], "--html latest would overwrite the input test.csv"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_an_output_overwrites_nothing_that_is_needed(folder, capsys, outputs, message):
+def test_an_output_overwrites_nothing_that_is_needed(folder, capsys):
     before = (folder / "test.csv").read_bytes(), (folder / "train.csv").read_bytes()
     (folder / "link").symlink_to("x")
     (folder / "latest").symlink_to("test.csv")
-    assert message in refused(capsys, "audit", "test.csv", "--train", "train.csv", *NAMES, *outputs)
+    for outputs, message in (
+        ("--html x --json x", "--json x would overwrite what --html writes"),
+        ("--html x --markdown ./x", "--markdown x would overwrite what --html writes"),
+        ("--html x --json link", "--json link would overwrite what --html writes"),
+        ("--json test.csv", "--json test.csv would overwrite the input test.csv"),
+        ("--markdown train.csv", "--markdown train.csv would overwrite the input train.csv"),
+        ("--html latest", "--html latest would overwrite the input test.csv"),
+    ):
+        files = ("test.csv", "--train", "train.csv")
+        assert message in refused(capsys, "audit", *files, *NAMES, *outputs.split())
     assert ((folder / "test.csv").read_bytes(), (folder / "train.csv").read_bytes()) == before
     assert not (folder / "x").exists()
-
-
-def test_identical_labels_and_predictions_are_a_finding(folder, capsys, test):
-    test.assign(predicted=test["hired"]).to_csv("test.csv", index=False)
-    assert main(["audit", "test.csv", *NAMES, "--fail-above", "0.05"]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "What first? In every row labels and predictions are identical" in printed
 
 
 def test_findings_name_options(folder, capsys, test):
@@ -748,29 +610,23 @@ class Broken(skbiasamp.DirectionalAuditor):
 # ------------------------------------------------------------------ help
 
 
-@pytest.mark.parametrize("command", [[], ["audit"], ["demo"]])
-def test_help_fits_and_has_examples(command, monkeypatch, capsys):
+EVERY = [["audit"], ["compare"], ["over"], ["demo"]]
+
+
+@pytest.mark.parametrize("command", [[], *EVERY], ids=" ".join)
+def test_help_says_what_a_command_does_and_has_examples(command, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit, match="0"):
         main([*command, "--help"])
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= 80
-    assert "\n  skbiasamp demo" in printed or "\n  skbiasamp audit test.csv" in printed
-
-
-EVERY = [["audit"], ["compare"], ["over"], ["demo"]]
-
-
-@pytest.mark.parametrize("command", EVERY, ids=" ".join)
-def test_help_says_what_a_command_does_and_has_examples(command, capsys):
-    with pytest.raises(SystemExit, match="0"):
-        main([*command, "--help"])
-    printed = capsys.readouterr().out
-    _, examples = printed.split("\nexamples:\n")
-    assert examples.startswith(f"  skbiasamp {' '.join(command)}")
-    usage, what, _ = printed.split("\n\n", 2)
-    assert usage.startswith("usage: ")
-    assert re.fullmatch(r"[A-Z].+\.", what)
+    assert f"\n  skbiasamp {' '.join(command)}" in printed
+    if command:
+        _, examples = printed.split("\nexamples:\n")
+        assert examples.startswith(f"  skbiasamp {' '.join(command)}")
+        usage, what, _ = printed.split("\n\n", 2)
+        assert usage.startswith("usage: ")
+        assert re.fullmatch(r"[A-Z].+\.", what)
 
 
 def test_the_version_is_that_of_the_package(capsys):

@@ -66,24 +66,20 @@ def assert_as_audited(auditor, y, models, sex, guessed=None, orders=(MODELS,), *
     return found
 
 
-ORDERS = (MODELS, ("old", "bold"), ("bold", "new", "old"), ("new", "old"))
+ORDERS = (MODELS, ("bold", "new", "old"), ("new", "old"))
 
 
 @pytest.mark.parametrize("n", [60, 400, 20_000], ids=["few rows", "rows", "counts"])
-@pytest.mark.parametrize(
-    "auditor",
-    [
+def test_exact_attackers_have_the_numbers_of_audits(n):
+    y, sex, models, guessed = world(n)
+    for auditor in (
         LeakageAuditor(**FEW),
         DPAAuditor(**FEW),
         DPAAuditor("T->A", **FEW),
         LeakageAuditor(cv=None, **FEW),
         LeakageAuditor(equalize=None, **FEW),
-    ],
-    ids=["leakage", "A->T", "T->A", "closed", "as they are"],
-)
-def test_exact_attackers_have_the_numbers_of_audits(auditor, n):
-    y, sex, models, guessed = world(n)
-    assert_as_audited(auditor, y, models, sex, guessed, ORDERS)
+    ):
+        assert_as_audited(auditor, y, models, sex, guessed, ORDERS)
 
 
 @pytest.mark.parametrize(
@@ -91,23 +87,22 @@ def test_exact_attackers_have_the_numbers_of_audits(auditor, n):
     [
         LeakageAuditor(attacker=LogisticRegression(), **FEW),
         LeakageAuditor(attacker=LogisticRegression(), equalize=None, **FEW),
-        DPAAuditor(attacker=DecisionTreeClassifier(), **FEW),
         DPAAuditor("T->A", attacker=DecisionTreeClassifier(), **FEW),
         LeakageAuditor(attacker="mlp", **FEW),
     ],
-    ids=["leakage", "as they are", "A->T", "T->A", "networks"],
+    ids=["leakage", "as they are", "T->A", "networks"],
 )
 def test_trained_attackers_have_the_numbers_of_audits(auditor):
     if auditor.attacker == "mlp":
         pytest.importorskip("torch")
-        auditor.set_params(attacker=MLPAttacker(max_epochs=2))
-    y, sex, models, guessed = world(300)
-    assert_as_audited(auditor, y, models, sex, guessed, ORDERS[:2])
+        auditor.set_params(attacker=MLPAttacker(max_epochs=1))
+    y, sex, models, guessed = world(120)
+    assert_as_audited(auditor, y, models, sex, guessed, ORDERS[1:2])
 
 
 @pytest.mark.parametrize("n_tasks", [3, 14], ids=["counts of flips", "flips of rows"])
 def test_several_labels_have_the_numbers_of_audits(n_tasks):
-    y, sex, models, _ = world(200, n_tasks)
+    y, sex, models, _ = world(120, n_tasks)
     for auditor in (
         DPAAuditor(**FEW),
         LeakageAuditor(**FEW, attacker=LogisticRegression()),
@@ -117,13 +112,13 @@ def test_several_labels_have_the_numbers_of_audits(n_tasks):
 
 
 def test_scores_have_the_numbers_of_audits():
-    y, sex, models, _ = world(300)
+    y, sex, models, _ = world(150)
     likely = scores(models)
     auditor = LeakageAuditor(attacker=LogisticRegression(), **FEW)
-    assert_as_audited(auditor, y, likely, sex, orders=ORDERS[:2])
+    assert_as_audited(auditor, y, likely, sex, orders=ORDERS[1:2])
     # Labels of one model beside scores of others: an exact attacker beside trained ones.
     mixed = likely | {"old": models["old"]}
-    found = assert_as_audited(LeakageAuditor(**FEW), y, mixed, sex, orders=ORDERS[:3])
+    found = assert_as_audited(LeakageAuditor(**FEW), y, mixed, sex, orders=ORDERS[:2])
     assert found["p_value"].iloc[1:].between(0, 1).all()
 
 
@@ -137,17 +132,16 @@ def test_numbers_have_the_numbers_of_audits():
 
 
 @pytest.mark.parametrize("attacker", ["exact", LogisticRegression()], ids=["exact", "trained"])
-@pytest.mark.parametrize("what", ["whole", "fractions", "clusters"])
-def test_weights_and_clusters_have_the_numbers_of_audits(what, attacker):
-    y, sex, models, _ = world(400)
+def test_weights_and_clusters_have_the_numbers_of_audits(attacker):
+    y, sex, models, _ = world(200)
     rng = np.random.default_rng(7)
-    more = {
-        "whole": {"sample_weight": rng.integers(0, 5, 400)},
-        "fractions": {"sample_weight": rng.gamma(2, size=400)},
-        "clusters": {"clusters": np.arange(400) // 4},
-    }[what]
     auditor = LeakageAuditor(attacker=attacker, **FEW)
-    assert_as_audited(auditor, y, models, sex, orders=ORDERS[:2], **more)
+    for more in (
+        {"sample_weight": rng.integers(0, 5, 200)},
+        {"sample_weight": rng.gamma(2, size=200)},
+        {"clusters": np.arange(200) // 4},
+    ):
+        assert_as_audited(auditor, y, models, sex, orders=ORDERS[1:2], **more)
 
 
 @pytest.mark.parametrize("fitted", [False, True], ids=["no training labels", "training labels"])
@@ -179,16 +173,16 @@ def test_attackers_that_learn_from_training_rows_have_the_numbers_of_audits():
         assert_as_audited(auditor, y, models, sex, orders=ORDERS[:2])
 
 
-@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState, int])
-def test_a_generator_is_a_seed_as_any_other(kind):
+def test_a_generator_is_a_seed_as_any_other():
     y, sex, models, _ = world(400)
-    found = LeakageAuditor(**FEW | {"random_state": kind(3)}).compare(
-        y, models, sensitive_features=sex
-    )
-    for name, row in found.table.set_index("model").iterrows():
-        auditor = LeakageAuditor(**FEW | {"random_state": kind(3)})
-        alone = auditor.audit(y, models[name], sensitive_features=sex)
-        assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
+    for kind in (np.random.default_rng, np.random.RandomState):
+        table = LeakageAuditor(**FEW | {"random_state": kind(3)}).compare(
+            y, models, sensitive_features=sex
+        )
+        for name, row in table.table.set_index("model").iterrows():
+            auditor = LeakageAuditor(**FEW | {"random_state": kind(3)})
+            alone = auditor.audit(y, models[name], sensitive_features=sex)
+            assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
 
 
 @pytest.mark.parametrize("train", [False, True], ids=["no training labels", "training labels"])
@@ -241,13 +235,13 @@ def test_a_difference_does_not_depend_on_third_models():
 
 def test_models_that_agree_more_have_narrower_differences():
     """Resamples are of the rows of both models: what they have in common cancels."""
-    y, sex, models, _ = world(2000)
+    y, sex, models, _ = world(800)
     rng = np.random.default_rng(8)
     likely = scores(models)["old"]
     for attacker, one in (("exact", models["old"]), (LogisticRegression(), likely)):
         widths = []
         for share in (0.02, 0.2, 1.0):  # of the rows that another model predicts by chance
-            other = np.where(rng.random(2000) < share, rng.permutation(one), one)
+            other = np.where(rng.random(800) < share, rng.permutation(one), one)
             auditor = LeakageAuditor(attacker=attacker, **FEW | {"n_resamples": 199, "n_draws": 5})
             models = {"one": one, "other": other}
             row = auditor.compare(y, models, sensitive_features=sex).table.iloc[1]

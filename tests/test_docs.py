@@ -26,8 +26,6 @@ def public_names(module):
 
 NAMES = sorted(public_names(skbiasamp))
 
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-
 
 def look_up(name):
     module, _, attribute = name.rpartition(".")
@@ -43,14 +41,22 @@ def blocks(page):
 # --------------------------------------------------------------------------- the pages
 
 
-@every_page
-def test_examples_are_fenced_and_end_with_an_empty_line(page):
-    """Else the closing fence is what doctest expects, or Markdown takes >>> for a quotation."""
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_links_and_pictures_of_a_page_are_sound(page):
     text = page.read_text("utf-8")
+    # Else the closing fence is what doctest expects, or Markdown takes >>> for a quotation.
     prompts = len(re.findall(r"^ *>>> ", text, re.M))
     fenced = re.findall(r"^ *```python\n( *>>> .*?)^ *```", text, re.DOTALL | re.M)
     assert sum(len(re.findall(r"^ *>>> ", block, re.M)) for block in fenced) == prompts
     assert all(re.search(r"\n *\n\Z", block) for block in fenced)
+    # An interval stands beside its number.
+    assert not [low for block in blocks(page) for low in without_number(block)]
+    pictures = re.findall(r"!\[(.*?)\]\(.*?\)", text, re.DOTALL)
+    assert all(len(alt) > 40 for alt in pictures)
+    for target in re.findall(r"\]\(([^)#\s]+\.md)", text):
+        assert (DOCS / target).is_file() or target in {"api", "auto_examples/index"}, target
+    for name in re.findall(r"auto_examples/([\w/]*plot_\w+)", text):
+        assert (DOCS.parent / "examples" / f"{name}.py").is_file(), name
 
 
 def without_number(code):
@@ -65,11 +71,6 @@ def without_number(code):
             numbers = {"value", "change", "difference"} if low == "low" else {low[: -len("_low")]}
             if not numbers & {*named}:
                 yield low
-
-
-@every_page
-def test_an_interval_stands_beside_its_number(page):
-    assert not [low for block in blocks(page) for low in without_number(block)]
 
 
 def test_the_check_of_intervals_finds_one_beside_another_number():
@@ -120,12 +121,6 @@ def test_code_without_prompts_runs_too(page, tmp_path, monkeypatch):
             exec(compile(block, page.name, "exec"), names)
 
 
-@every_page
-def test_pictures_are_described(page):
-    pictures = re.findall(r"!\[(.*?)\]\(.*?\)", page.read_text("utf-8"), re.DOTALL)
-    assert all(len(alt) > 40 for alt in pictures)
-
-
 @pytest.fixture
 def sheet(monkeypatch):
     pytest.importorskip("matplotlib").use("Agg")
@@ -161,13 +156,6 @@ def test_pictures_are_as_wide_as_a_phone(sheet):
         assert width == pytest.approx(72 * sheet.WIDTH), name
 
 
-@every_page
-def test_links_between_pages_lead_somewhere(page):
-    made = {"api", "auto_examples/index"}
-    for target in re.findall(r"\]\(([^)#\s]+\.md)", page.read_text("utf-8")):
-        assert (DOCS / target).is_file() or target in made, f"{page.name} links to {target}"
-
-
 def test_old_addresses_lead_to_pages():
     text = (DOCS / "conf.py").read_text("utf-8")
     names = {}
@@ -177,12 +165,6 @@ def test_old_addresses_lead_to_pages():
         assert not (DOCS / f"{old}.md").exists()
         headings = re.findall(r"^#+ (.*)", (DOCS / f"{page}.md").read_text("utf-8"), re.M)
         assert not place or place in [title.lower().replace(" ", "-") for title in headings]
-
-
-@every_page
-def test_links_to_the_gallery_lead_somewhere(page):
-    for name in re.findall(r"auto_examples/([\w/]*plot_\w+)", page.read_text("utf-8")):
-        assert (DOCS.parent / "examples" / f"{name}.py").is_file(), f"{page.name} links to {name}"
 
 
 def test_the_places_of_the_architecture_are_there():
@@ -232,9 +214,12 @@ def test_every_public_name_is_in_the_reference():
     assert set(listed) <= set(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_public_name_has_an_example_that_runs(name):
+def test_every_public_name_has_an_example_that_runs():
     """Doctest runs them; here is checked that they are there, and do something."""
-    examples = doctest.DocTestParser().get_examples(inspect.getdoc(look_up(name)) or "")
-    calls = [node for one in examples for node in ast.walk(ast.parse(one.source))]
-    assert any(isinstance(node, ast.Call) for node in calls), f"{name} has no example"
+    without = []
+    for name in NAMES:
+        examples = doctest.DocTestParser().get_examples(inspect.getdoc(look_up(name)) or "")
+        calls = [node for one in examples for node in ast.walk(ast.parse(one.source))]
+        if not any(isinstance(node, ast.Call) for node in calls):
+            without.append(name)
+    assert not without

@@ -32,7 +32,7 @@ from skbiasamp.metrics import MatchedPairsAuditor, directional_amplification
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("SKBIASAMP_DATA", ROOT.parent / "shared" / "data"))
-# tests/test_evidence.py, tests/test_benchmarks_engines.py and tests/test_papers.py.
+# tests/test_evidence.py, tests/test_benchmarks.py and tests/test_papers.py.
 WRITTEN_BY_SCRIPTS = {"evidence", "benchmarks", "replication"}
 PAGES = [ROOT / "README.md"]
 PAGES += [page for page in sorted((ROOT / "docs").glob("*.md")) if page.stem != "changelog"]

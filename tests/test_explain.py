@@ -7,9 +7,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from command_line import report_of
 
 import skbiasamp
-from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor
+from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, NumericAuditor
+from skbiasamp.plotting import WaterfallDisplay
+from skbiasamp.results import AuditReport
 
 EXACT = 1e-12
 DATA = Path(os.environ.get("SKBIASAMP_DATA", "/nowhere"))
@@ -36,7 +39,7 @@ def sample(n=600, *, groups=2, seed=0, push=0.5):
 
 def explained(rows, **more):
     given = {"sensitive_features": rows["sex"], "y_score": rows["score"], "given": rows["dept"]}
-    return skbiasamp.explain(rows["label"], rows["decision"], **given, **more)
+    return skbiasamp.explain(rows["label"], rows["decision"], **given | more)
 
 
 def assert_sums(explanation, value):
@@ -82,43 +85,28 @@ def test_parts_sum_to_the_value_of_the_audit(option, groups):
     assert_sums(explained(rows, **more), audit.value)
 
 
-@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-def test_a_frame_gives_what_arrays_give(library):
+@pytest.mark.parametrize("rows_in", ["pandas", "polars", "query", "file", "contingency"])
+def test_every_container_gives_what_arrays_give(rows_in, tmp_path):
     rows = sample()
-    columns = {"target": "label", "prediction": "decision", "sensitive": "sex", "score": "score"}
-    frame = library(rows.to_dict("list"))
-    explanation = skbiasamp.explain(frame, **columns, given="dept")
-    expected = explained(rows)
-    for name, table in expected.tables.items():
-        pd.testing.assert_frame_equal(explanation.tables[name], table)
-
-
-@pytest.mark.parametrize("rows_in", ["query", "file"])
-def test_rows_that_an_engine_counts_give_what_arrays_give(rows_in, tmp_path):
-    rows = sample()
-    expected = skbiasamp.explain(
-        rows["label"],
-        rows["decision"],
-        sensitive_features=rows["sex"],
-        given=rows["dept"],
-    )
-    frame = pl.DataFrame(rows.to_dict("list"))
-    frame.write_csv(tmp_path / "rows.csv")
-    frame = frame.lazy() if rows_in == "query" else str(tmp_path / "rows.csv")
+    scored = rows_in in ("pandas", "polars")
     columns = {"target": "label", "prediction": "decision", "sensitive": "sex"}
-    explanation = skbiasamp.explain(frame, **columns, given=["dept"])
-    for name, table in expected.tables.items():
-        pd.testing.assert_series_equal(explanation.tables[name]["value"], table["value"])
-
-
-def test_a_contingency_gives_what_its_rows_give():
-    rows = sample().drop(columns="score")
-    cells = Contingency.from_labels(
-        rows["label"], rows["decision"], sensitive_features=rows[["dept", "sex"]]
-    )
-    explanation = skbiasamp.explain(cells, given="dept")
-    given = {"sensitive_features": rows["sex"], "given": rows["dept"]}
-    expected = skbiasamp.explain(rows["label"], rows["decision"], **given)
+    expected = explained(rows, **{} if scored else {"y_score": None})
+    frame = pl.DataFrame(rows.to_dict("list"))
+    if scored:
+        frame = rows if rows_in == "pandas" else frame
+        explanation = skbiasamp.explain(frame, **columns, score="score", given="dept")
+        for name, table in expected.tables.items():
+            pd.testing.assert_frame_equal(explanation.tables[name], table)
+        return
+    if rows_in == "contingency":
+        cells = Contingency.from_labels(
+            rows["label"], rows["decision"], sensitive_features=rows[["dept", "sex"]]
+        )
+        explanation = skbiasamp.explain(cells, given="dept")
+    else:
+        frame.write_csv(tmp_path / "rows.csv")
+        frame = frame.lazy() if rows_in == "query" else str(tmp_path / "rows.csv")
+        explanation = skbiasamp.explain(frame, **columns, given=["dept"])
     for name, table in expected.tables.items():
         pd.testing.assert_series_equal(explanation.tables[name]["value"], table["value"])
 
@@ -185,18 +173,6 @@ def test_admissions_reverse_within_departments(admissions):
     assert gaps.sum() == pytest.approx(557 / 1835 - 1198 / 2691, abs=EXACT)
     assert gaps["explained"] < -0.15
     assert gaps["unexplained"] > 0.02
-
-
-@pytest.mark.parametrize(("share", "text"), [(0.1, "less strongly than"), (0.9, "more strongly")])
-def test_sentences_say_whether_groups_differ_more_or_less(share, text):
-    sex = np.repeat(["a", "b"], 1_000)
-    labels = np.tile(np.arange(1_000) < 400, 2)
-    labels[1_000:] = np.arange(1_000) < 600
-    apart = np.arange(1_000) < 500 + 500 * share
-    guesses = np.r_[~apart, apart].astype(int)
-    explanation = skbiasamp.explain(labels.astype(int), guesses, sensitive_features=sex)
-    (sentence,) = (each for each in explanation.sentences if each.startswith("change"))
-    assert f"The predictions associate group and task {text}" in sentence
 
 
 def test_what_strata_explain_is_as_kitagawa_splits_it():
@@ -310,10 +286,10 @@ def test_features_sum_to_half_of_the_difference_of_the_scores():
 def test_features_of_calibrated_scores_follow_the_association_in_the_labels():
     """A feature carries .03 of the scores, in the direction that labels show, as sure as they are.
 
-    Of 60 data sets; with 95 % covered, less than 1 in 1,000 would fail.
+    Of 30 data sets; with 95 % covered, less than 1 in 1,000 would fail.
     """
     covered = clear = 0
-    for seed in range(60):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
         group = rng.integers(2, size=1000)
         carries = 0.06 * (group - 0.5) + rng.normal(0, 0.08, 1000)
@@ -332,8 +308,8 @@ def test_features_of_calibrated_scores_follow_the_association_in_the_labels():
         truth = 0.03 * (pairs["sign"] * pairs["sign_weight"].abs())[1]
         truth *= pairs["sign"][1] * np.sign(pairs["sign_weight"][1])
         covered += features["low"][0] < truth < features["high"][0]
-    assert clear > 20
-    assert covered >= 50
+    assert clear > 10
+    assert covered >= 24
 
 
 class Shap:
@@ -367,54 +343,6 @@ def test_proxies_are_marked_and_noise_is_not(container):
     (said,) = [text for text in explanation.sentences if text.startswith("copy")]
     assert "It is a proxy" in said
     assert not any("proxy" in text for text in explanation.sentences if text.startswith("noise"))
-
-
-def test_attributions_are_of_one_task():
-    rows = sample(100)
-    labels = np.column_stack([rows["label"], rows["decision"]])
-    given = {"sensitive_features": rows["sex"], "attributions": rows[["score"]]}
-    with pytest.raises(ValueError, match="attributions are of one task"):
-        skbiasamp.explain(labels, labels, **given)
-    with pytest.raises(TypeError, match="attributions need arrays"):
-        skbiasamp.explain(rows, target="label", sensitive="sex", attributions=rows[["score"]])
-    arrays = rows["label"], rows["decision"]
-    for attributions, says in (
-        (rows[["score"]], "attributions must have a column for each of two features or more"),
-        (rows[["score", "sex"]], "attributions must hold numbers; got '[ab]'"),
-        (rows[["score"]].assign(gap=np.nan), "attributions has missing or infinite values in 100"),
-    ):
-        with pytest.raises(ValueError, match=says):
-            skbiasamp.explain(*arrays, **given | {"attributions": attributions})
-
-
-def test_errors_name_the_arguments_that_were_passed():
-    rows = sample(200)
-    columns = {"target": "label", "prediction": "decision", "sensitive": "sex"}
-    arrays = {
-        "y_true": rows["label"],
-        "y_pred": rows["decision"],
-        "sensitive_features": rows["sex"],
-    }
-    continuous = np.linspace(0.001, 0.9, 200)
-    for call, says in (
-        (lambda: skbiasamp.explain(rows, **columns, given="Dept"), "^given must name a column"),
-        (lambda: skbiasamp.audit_frame(rows, **columns, given="Dept"), "^given must name a column"),
-        (lambda: skbiasamp.explain(**arrays, given=continuous), "^given is continuous"),
-        (
-            lambda: skbiasamp.explain(rows.assign(age=continuous), **columns, given="age"),
-            "^given is continuous",
-        ),
-        (
-            lambda: skbiasamp.explain(**arrays, y_score=continuous + 3),
-            "^y_score must hold labels or probabilities",
-        ),
-        (
-            lambda: skbiasamp.explain(rows, **columns).subgroups(["Dept"]),
-            "^frame must name a column",
-        ),
-    ):
-        with pytest.raises(ValueError, match=says):
-            call()
 
 
 # --------------------------------------------------------------------------- worlds
@@ -474,7 +402,7 @@ def test_noise_is_no_part(kind):
 
     Each of some data sets; with 5 % false, less than 1 in 1,000 would fail.
     """
-    n_sets, most = (12, 4) if kind == "many pairs" else (40, 8)
+    n_sets, most = (12, 4) if kind == "many pairs" else (24, 5)
     parts = ("scores", "rounding", "threshold", "law", "art", "within strata")
     wrong = dict.fromkeys(parts, 0)
     for seed in range(n_sets):
@@ -585,15 +513,23 @@ def test_tasks_whose_labels_show_no_direction_are_not_said_to_amplify():
     assert set(changes["verdict"]) == {"adds a difference"}
 
 
-@pytest.mark.parametrize(("predicted", "verdict"), [(0.35, "reduces"), (0.2, "reverses")])
-def test_the_verdict_within_strata_knows_a_reversal(predicted, verdict):
+@pytest.mark.parametrize(
+    ("predicted", "verdict", "words"),
+    [
+        (0.35, "reduces", "less strongly than labels do."),
+        (0.2, "reverses", "in the other direction than labels do."),
+    ],
+)
+def test_the_verdict_within_strata_knows_a_reversal(predicted, verdict, words):
     """Within both strata 30 % of b and 50 % of a are labelled; of a 35 or 20 % are predicted."""
     group, given = np.repeat(["a", "b"], 2000), np.tile(np.repeat(["x", "y"], 1000), 2)
     place = np.tile(np.arange(1000) / 1000, 4)
     label = (place < np.where(group == "a", 0.5, 0.3)).astype(int)
     decision = (place < np.where(group == "a", predicted, 0.3)).astype(int)
     explanation = skbiasamp.explain(label, decision, sensitive_features=group, given=given)
-    assert any(f"within strata: {verdict}" in text for text in explanation.sentences)
+    (within,) = (text for text in explanation.sentences if text.startswith("within strata"))
+    assert within.startswith(f"within strata: {verdict}")
+    assert within.endswith(f"associate group and task {words}")
     assert explanation.audit.verdict == verdict
 
 
@@ -614,35 +550,48 @@ def test_groups_alike_within_strata_are_seldom_said_to_reverse():
 # --------------------------------------------------------------------------- what it says
 
 
-def test_it_says_each_part_and_its_interval():
-    explanation = explained(sample(push=1.5))
-    text = repr(explanation)
-    assert explanation.audit.sentence.replace("−", "-") in " ".join(text.split())
-    for table in ("change", "decision", "strata", "conditional"):
-        for part in explanation.tables[table]["part"]:
-            assert any(part in sentence for sentence in explanation.sentences), part
-            assert part in text
-    assert "dept = law: " in text
-    frame = explanation.to_frame()
-    assert list(frame.columns[:5]) == ["table", "part", "value", "low", "high"]
-    assert set(frame["table"]) == set(explanation.tables)
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"given": np.arange(600)}, "given has 600 different strata"),
-        ({"y_score": np.full(600, 3.2)}, "probabilities"),
-        ({"y_pred": None, "y_score": np.full(600, 0.5)}, "y_pred is None"),
+def test_input_that_cannot_be_explained_is_refused():
+    rows = sample(200)
+    arrays = {
+        "y_true": rows["label"],
+        "y_pred": rows["decision"],
+        "sensitive_features": rows["sex"],
+    }
+    columns = {"target": "label", "prediction": "decision", "sensitive": "sex"}
+    continuous = np.linspace(0.001, 0.9, 200)
+    labels = np.column_stack([rows["label"], rows["decision"]])
+    for change, message in (
+        ({"given": np.arange(200)}, "given has 200 different strata"),
+        ({"given": continuous}, "^given is continuous"),
+        ({"y_score": continuous + 3}, "^y_score must hold labels or probabilities"),
+        ({"y_pred": None, "y_score": continuous}, "y_pred is None"),
         ({"score": "score"}, "names a column of a frame"),
         ({"sensitive_features": None}, "sensitive_features"),
-    ],
-)
-def test_input_that_cannot_be_explained_is_refused(more, message):
-    rows = sample()
-    given = {"y_pred": rows["decision"], "sensitive_features": rows["sex"]} | more
-    with pytest.raises((ValueError, TypeError), match=message):
-        skbiasamp.explain(rows["label"], **given)
+        (
+            {"y_true": labels, "y_pred": labels, "attributions": rows[["score"]]},
+            "attributions are of one task",
+        ),
+        (
+            {"attributions": rows[["score"]]},
+            "attributions must have a column for each of two features or more",
+        ),
+        ({"attributions": rows[["score", "sex"]]}, "attributions must hold numbers; got '[ab]'"),
+        (
+            {"attributions": rows[["score"]].assign(gap=np.nan)},
+            "attributions has missing or infinite values in 200",
+        ),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            skbiasamp.explain(**arrays | change)
+    for call in (skbiasamp.explain, skbiasamp.audit_frame):
+        with pytest.raises(ValueError, match=r"^given must name a column"):
+            call(rows, **columns, given="Dept")
+    with pytest.raises(ValueError, match=r"^given is continuous"):
+        skbiasamp.explain(rows.assign(age=continuous), **columns, given="age")
+    with pytest.raises(ValueError, match=r"^frame must name a column"):
+        skbiasamp.explain(rows, **columns).subgroups(["Dept"])
+    with pytest.raises(TypeError, match="attributions need arrays"):
+        skbiasamp.explain(rows, **columns, attributions=rows[["score"]])
 
 
 def test_contingencies_without_parts_are_refused():
@@ -731,3 +680,161 @@ def test_predictors_of_a_frame_and_of_counts_are_those_of_arrays():
     assert skbiasamp.explain(label, predicted, sensitive_features=group).predictors is None
     text = " ".join(str(expected).split())
     assert "Predicted groups associate group and task more strongly" in text
+
+
+# --------------------------------------------------------------------------- in a report
+
+TITLE = "Where does it come from?"
+
+
+def audited(rows, **more):
+    """Return a report of one metric, since attackers have no part in explanations."""
+    given = {"sensitive_features": rows["sex"], "random_state": 0} | more
+    given.setdefault("auditor", DirectionalAuditor())
+    return skbiasamp.audit(rows["label"], rows["decision"], **given)
+
+
+def tables_of(document):
+    """Yield the waterfalls of a document, as a name of each part and its value."""
+    items = list(document.sections)
+    while items:
+        item = items.pop(0)
+        if type(item).__name__ == "Section":
+            items[:0] = item.items
+        elif type(item).__name__ == "Table" and item.id.startswith("why-"):
+            yield [(row.name, row.cells[0].value, row.span) for row in item.rows]
+
+
+def test_a_page_says_where_the_value_comes_from_if_asked():
+    pytest.importorskip("jinja2")
+    rows = sample(push=1.5)
+    assert TITLE not in audited(rows).to_html()
+    report = audited(rows, given=rows["dept"], y_score=rows["score"])
+    page = report.to_html()
+    assert page.index(TITLE) > page.index("What to do next")
+    assert "dept = law" in page
+    expected = explained(rows)
+    for name, table in expected.tables.items():
+        pd.testing.assert_frame_equal(report.explanation.tables[name], table)
+    assert report["directional A->T"].low == report.explanation.audit.low
+    decision, strata = tables_of(report.to_document())
+    assert [name for name, *_ in decision][:3] == [
+        "scores",
+        "rounding (scores become yes or no)",
+        "threshold",
+    ]
+    for table in (decision, strata):
+        *parts, (last, total, whole) = table
+        assert last == "value"
+        assert total == pytest.approx(report["directional A->T"].value, abs=EXACT)
+        assert sum(value for _, value, _ in parts) == pytest.approx(total, abs=EXACT)
+        reached = 0.0
+        for _, value, (start, end) in parts:  # each begins where the one before ends
+            assert start == pytest.approx(reached, abs=EXACT)
+            reached += value
+            assert end == pytest.approx(reached, abs=EXACT)
+        assert whole == (0.0, pytest.approx(total, abs=EXACT))
+
+
+def test_probabilities_are_explained_and_logits_are_not():
+    rows, every = sample(100), {"auditor": None}  # with auditors of one's own, scores need strata
+    logits = np.log(rows["score"].clip(0.01, 0.99) / (1 - rows["score"].clip(0.01, 0.99)))
+    assert audited(rows, y_score=rows["score"], **every).explanation.decision is not None
+    both = np.column_stack([1 - rows["score"], rows["score"]])
+    assert audited(rows, y_score=both, **every).explanation.decision is not None
+    report = audited(rows, y_score=logits, **every)
+    assert report.explanation is None
+    assert any("scores" in name for name in report)
+    soft = rows.assign(decision=rows["score"])  # no decisions yet
+    assert audited(soft, y_score=rows["score"], **every).explanation is None
+    assert audited(rows, y_score=logits, given=rows["dept"]).explanation.decision is None
+
+
+def test_many_strata_fit_on_a_screen():
+    rows = sample(2000, push=1.5)
+    rng = np.random.default_rng(0)
+    report = audited(rows, given=rng.integers(30, size=2000))
+    (table,) = tables_of(report.to_document())
+    assert len(table) == 6 + 2
+    assert table[-2][0].endswith(" others")
+    assert sum(value for _, value, _ in table[:-1]) == pytest.approx(report.value, abs=EXACT)
+    assert table[-2][0] == f"{len(report.explanation.strata) - 6} others"
+    (own,) = [one for one in tables_of(report.explanation.to_document()) if len(one) > 8]
+    assert len(own) >= 30
+
+
+def test_scores_are_explained_only_beside_decisions_of_groups_that_do_not_overlap():
+    rows = sample(100)
+    both = {"sensitive_features": rows[["sex", "dept"]], "groups": "marginal", "auditor": None}
+    assert audited(rows, y_score=rows["score"], **both).explanation is None
+    with pytest.raises(ValueError, match="given is not used by metrics of numbers"):
+        audited(rows, given=rows["dept"], auditor=NumericAuditor())
+
+
+@pytest.mark.parametrize("rows_in", ["query", "contingency", "command"])
+def test_every_container_has_the_same_section(rows_in, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = sample(push=1.5).drop(columns="score")
+    rows.loc[::7, "dept"] = None
+    expected = audited(rows, given=rows["dept"]).explanation
+    columns = {"target": "label", "prediction": "decision", "sensitive": "sex"}
+    if rows_in == "command":
+        rows.to_csv("rows.csv", index=False)
+        flags = [f"--{name}={column}" for name, column in columns.items()]
+        report = report_of(AuditReport, capsys, "audit", "rows.csv", *flags, "--given", "dept")
+    elif rows_in == "contingency":
+        cells = Contingency.from_labels(
+            rows["label"],
+            rows["decision"],
+            sensitive_features=rows[["dept", "sex"]],
+            missing="group",
+        )
+        report = skbiasamp.audit(cells, given="dept", random_state=0)
+        assert report["directional A->T"].n_samples == len(rows)
+    else:
+        query = pl.DataFrame(rows.astype(object).where(rows.notna(), None).to_dict("list")).lazy()
+        report = skbiasamp.audit_frame(query, **columns, given="dept", random_state=0)
+    for name, table in expected.tables.items():
+        own = report.explanation.tables[name].set_index("part")["value"]
+        if name != "gaps":
+            theirs = table.set_index("part")["value"].loc[own.index]
+            np.testing.assert_allclose(own, theirs, atol=EXACT)
+    assert "(missing)" in expected.strata["part"].tolist()
+
+
+@pytest.mark.parametrize("missing", ["drop", "group"])
+def test_rows_without_a_group(missing):
+    rows = sample()
+    rows.loc[::10, "sex"] = None
+    explanation = audited(rows, given=rows["dept"], missing=missing).explanation
+    groups = set(explanation.rates["group"])
+    assert groups == ({"a", "b"} if missing == "drop" else {"a", "b", "(missing)"})
+    if missing == "drop":
+        known = rows.dropna()
+        expected = audited(known, given=known["dept"]).explanation
+        pd.testing.assert_frame_equal(explanation.strata, expected.strata)
+        assert explanation.context["n_dropped"] == 60
+
+
+def test_a_waterfall_ends_at_the_value():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    explanation = explained(sample(push=1.5))
+    display = WaterfallDisplay.from_explanation(explanation)
+    starts = [bar.get_x() for bar in display.bars_]
+    widths = [bar.get_width() for bar in display.bars_]
+    np.testing.assert_allclose(starts[1:-1], np.cumsum(widths[:-2]), atol=EXACT)
+    assert starts[-1] == 0
+    assert widths[-1] == pytest.approx(explanation.value, abs=EXACT)
+    left, right = display.ax_.get_xlim()
+    ends = [end for bar in display.bars_ for end in bar.get_bbox().intervalx]
+    assert left < min(ends) < max(ends) < right
+    labels = [text.get_text() for text in display.ax_.get_yticklabels()]
+    assert labels == [*explanation.decision["part"], "value"]
+    strata = WaterfallDisplay.from_explanation(explanation, table="strata")
+    assert "dept = law" in [text.get_text() for text in strata.ax_.get_yticklabels()]
+    plt.close("all")
+    with pytest.raises(ValueError, match="table must be one of"):
+        WaterfallDisplay.from_explanation(explanation, table="gaps")
+    with pytest.raises(TypeError, match=r"what skbiasamp\.explain returns"):
+        WaterfallDisplay.from_explanation(explanation.change)

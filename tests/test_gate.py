@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -100,10 +101,10 @@ def test_a_declared_limit_decides_the_verdict_of_the_report():
 
 
 def test_a_small_effect_of_many_rows_is_within_the_limit():
-    """With millions of rows +0.0025 is clearly above 0, and does not matter."""
+    """With many rows +0.0025 is clearly above 0, and does not matter."""
     counts = [
-        (("f", 1, 1), 990_000), (("f", 1, 0), 10_000), (("f", 0, 0), 2_000_000),
-        (("m", 1, 1), 1_500_000), (("m", 0, 1), 10_000), (("m", 0, 0), 490_000),
+        (("f", 1, 1), 99_000), (("f", 1, 0), 1_000), (("f", 0, 0), 200_000),
+        (("m", 1, 1), 150_000), (("m", 0, 1), 1_000), (("m", 0, 0), 49_000),
     ]  # fmt: skip
     sex, y, p = (np.repeat([key[i] for key, _ in counts], [n for _, n in counts]) for i in range(3))
     auditor = DirectionalAuditor(reference="test")
@@ -112,11 +113,23 @@ def test_a_small_effect_of_many_rows_is_within_the_limit():
     assert report.facts.limit_verdict == "within the limit"
 
 
-@pytest.mark.parametrize("limit", [-0.1, math.nan, math.inf, "0.1", True, 10**400])
-def test_a_limit_is_a_number_of_0_or_more(limit):
-    for call in (lambda: report_of(MORE).gate(limit), lambda: report_of(MORE, limit=limit)):
-        with pytest.raises((ValueError, TypeError), match="limit must be a number of 0 or more"):
+def test_a_limit_and_what_it_checks_are_refused_by_name():
+    report = report_of(MORE)
+    for limit in (-0.1, math.nan, math.inf, "0.1", True, 10**400):
+        for call in (partial(report.gate, limit), partial(report_of, MORE, limit=limit)):
+            with pytest.raises((ValueError, TypeError), match="limit must be a number of 0 or mo"):
+                call()
+    # A limit in percent, for changes of rates.
+    percent = r"limit is 2, and .* two percentage points are 0\.02"
+    gates = [partial(report.gate, 2), partial(report.gate, 2, on="worst")]
+    for call in (*gates, partial(report_of, MORE, limit=2)):
+        with pytest.raises(ValueError, match=percent):
             call()
+    assert report.gate(0.99)
+    for on in (5, [], ["directional", 3], {"directional"}):
+        text = re.escape(f"on must be the name of a result; got {on!r}.")
+        with pytest.raises(TypeError, match=text):
+            report.gate(0.02, on=on)
 
 
 @pytest.mark.parametrize(
@@ -135,24 +148,6 @@ def test_a_limit_of_0_has_no_sign(predicted, one_sided, sentence):
     assert report.gate(0, one_sided=one_sided).sentence == sentence.format(of=of)
     assert "the limit is 0 points." in report.to_markdown()
     assert not re.search(r"[±−]0(?![.\d])", report.verdict + report.to_markdown())
-
-
-def test_a_limit_in_percent_is_refused_where_values_are_changes_of_rates():
-    calls = [lambda: report_of(MORE).gate(2), lambda: report_of(MORE, limit=2)]
-    auditor = DirectionalAuditor()
-    worst = skbiasamp.audit(HIRED, MORE, sensitive_features=SEX, auditor=auditor)
-    calls += [lambda: worst.gate(2, on="worst")]
-    for call in calls:
-        with pytest.raises(ValueError, match=r"limit is 2, and .* two percentage points are 0\.02"):
-            call()
-    assert report_of(MORE).gate(0.99)
-
-
-@pytest.mark.parametrize("on", [5, [], ["directional", 3], {"directional"}])
-def test_what_is_checked_is_named_by_text(on):
-    text = re.escape(f"on must be the name of a result; got {on!r}.")
-    with pytest.raises(TypeError, match=text):
-        report_of(MORE).gate(0.02, on=on)
 
 
 def test_an_outcome_that_no_check_has_is_said_so():
@@ -176,15 +171,6 @@ def test_few_rows_cannot_tell_how_many_would_decide():
         assert gate.to_frame()["n_samples"].tolist() == [12 * n]
 
 
-def test_a_gate_and_the_verdict_with_a_limit_are_of_one_metric():
-    balanced, groups = [0, 1] * 400, [1] * 400 + [0] * 400
-    report = skbiasamp.audit(balanced, groups, sensitive_features=SEX, limit=0.02, random_state=0)
-    assert report.facts.limit_verdict == "outside the limit"
-    (check,) = report.gate(0.02).checks
-    assert (check.name, check.outcome) == ("directional A->T", "failed")
-    assert (check.verdict, check.value) == ("adds a difference", 0.5)  # the change of a group
-
-
 def test_a_model_that_turns_labels_around_passes_no_gate():
     """Labels and their opposite: the middle of both associations is exactly 0."""
     for share in (54, 58, 62, 66, 80):
@@ -199,32 +185,30 @@ def test_a_model_that_turns_labels_around_passes_no_gate():
 
 
 @pytest.mark.parametrize("trained", [False, True])
-@pytest.mark.parametrize("n_men", [0, 1, 2, 12, 29])
-def test_a_group_that_is_too_small_to_compare_with_does_not_pass(n_men, trained):
+def test_a_group_that_is_too_small_to_compare_with_does_not_pass(trained):
     rng = np.random.default_rng(0)
     sex = np.repeat(["f", "m"], 700)
     skill = rng.normal(size=1400) + (sex == "m") / 2
     hired = (skill + rng.normal(size=1400) > 0.5).astype(int)
     predicted = (sex == "m").astype(int)  # whatever women and men are labelled
     whole = {"y_train": hired, "sensitive_train": sex} if trained else {}
-    rows = slice(0, 700 + n_men)
-    if not (n_men or trained):
-        return
-    report = skbiasamp.audit(
-        hired[rows],
-        predicted[rows],
-        sensitive_features=sex[rows],
-        auditor=DirectionalAuditor(),
-        **whole,
-    )
-    (result,) = report.values()
-    assert report.gate(0.02).outcome in ("inconclusive", "not measured", "failed")
-    if n_men == 0:
-        assert result.verdict == "not measured"
-        assert "Only one group has rows" in result.sentence
-    else:
-        assert result.high > 0.1
-        assert result.low <= result.value <= result.high
+    for n_men in (0, 1, 2, 12, 29) if trained else (1, 2, 12, 29):
+        rows = slice(0, 700 + n_men)
+        report = skbiasamp.audit(
+            hired[rows],
+            predicted[rows],
+            sensitive_features=sex[rows],
+            auditor=DirectionalAuditor(),
+            **whole,
+        )
+        (result,) = report.values()
+        assert report.gate(0.02).outcome in ("inconclusive", "not measured", "failed")
+        if n_men == 0:
+            assert result.verdict == "not measured"
+            assert "Only one group has rows" in result.sentence
+        else:
+            assert result.high > 0.1
+            assert result.low <= result.value <= result.high
 
 
 OF_GROUPS = [DirectionalAuditor, MALSAuditor, MultiAttributeAuditor]

@@ -124,14 +124,15 @@ def test_texts_use_the_words_of_the_glossary(paths, text_of):
     assert not [place for path in paths for place in found_in(path, text_of(path))]
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_directions_are_spelled_out_at_first_use(path):
-    text = path.read_text("utf-8")
-    for short, long in {"A→T": "group → task", "T→A": "task → group"}.items():
-        before, found, after = text.partition(short)
-        # The tables of a benchmark stand above its text.
-        shown = text if path.name.startswith("benchmarks") else before + after[:60]
-        assert not found or long in " ".join(shown.lower().split()), f"{short} without {long!r}"
+def test_directions_are_spelled_out_at_first_use():
+    for path in PAGES:
+        text = path.read_text("utf-8")
+        for short, long in {"A→T": "group → task", "T→A": "task → group"}.items():
+            before, found, after = text.partition(short)
+            # The tables of a benchmark stand above its text.
+            shown = text if path.name.startswith("benchmarks") else before + after[:60]
+            words = " ".join(shown.lower().split())
+            assert not found or long in words, f"{path.name}: {short} without {long!r}"
 
 
 def test_the_check_finds_what_it_should_and_says_what_to_write():

@@ -72,7 +72,7 @@ def test_scikit_learns_checks(sampler):
     assert failed_checks(sampler, expected_failed(sampler)) == {}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def people():
     rng = np.random.default_rng(0)
     sex = rng.choice(["f", "m"], 400, p=[0.3, 0.7])
@@ -200,7 +200,7 @@ def test_every_ratio_is_kept_with_almost_as_many_rows_as_possible(seed, alpha, n
     assert len(kept) >= best - n_groups * n_tasks
 
 
-@pytest.mark.parametrize("alpha", [1, 1.08, 2, 3])
+@pytest.mark.parametrize("alpha", [1, 1.08, 3])
 def test_keeps_more_images_than_the_papers_heuristic(alpha):
     member, group = images()
     balancer = RatioBalancer(alpha, random_state=0)
@@ -229,36 +229,26 @@ def test_classes_are_cut_as_little_as_possible(seed, hundredths, n_groups, n_cla
 
 def test_both_classes_of_a_binary_label_are_balanced(people):
     X, y = people
-    X_kept, y_kept = RatioBalancer(sensitive="sex", random_state=0).fit_resample(X, y)
+    balancer = RatioBalancer(sensitive="sex", random_state=0)
+    X_kept, y_kept = balancer.fit_resample(X, y)
     table = pd.crosstab(X_kept["sex"], y_kept).to_numpy()
     assert_array_equal(table[0], table[1])
     assert_array_equal(X_kept.index, y_kept.index)
+    other = clone(balancer).set_params(random_state=1).fit(X, y)
+    assert len(other.sample_indices_) == len(y_kept)
+    assert (other.sample_indices_ != balancer.sample_indices_).any()
 
 
-def test_columns_and_metadata_choose_the_same_rows(people):
-    X, y = people
-    by_column = RatioBalancer(sensitive="sex", random_state=0).fit(X, y)
-    passed = RatioBalancer(random_state=0).fit(X, y, sensitive_features=X["sex"])
-    assert_array_equal(by_column.sample_indices_, passed.sample_indices_)
-    again = clone(passed).fit(X, y, sensitive_features=X["sex"])
-    assert_array_equal(again.sample_indices_, passed.sample_indices_)
-    other = RatioBalancer(random_state=1).fit(X, y, sensitive_features=X["sex"])
-    assert len(other.sample_indices_) == len(passed.sample_indices_)
-    assert (other.sample_indices_ != passed.sample_indices_).any()
-
-
-@pytest.mark.parametrize(
-    "make", [np.asarray, pd.DataFrame, pl.DataFrame, sparse.csr_array, np.ndarray.tolist]
-)
-def test_rows_of_every_container(make):
+def test_rows_of_every_container():
     member, group = images(200, 3)
     X = np.column_stack([np.arange(200.0), group])
     balancer = RatioBalancer(2, random_state=0)
-    kept, y_kept = balancer.fit_resample(make(X), member, sensitive_features=group)
-    assert type(kept) is type(make(X))
-    kept = kept.toarray() if sparse.issparse(kept) else np.asarray(kept)
-    assert_array_equal(kept, X[balancer.sample_indices_])
-    assert_array_equal(y_kept, member[balancer.sample_indices_])
+    for make in (np.asarray, pd.DataFrame, pl.DataFrame, sparse.csr_array, np.ndarray.tolist):
+        kept, y_kept = balancer.fit_resample(make(X), member, sensitive_features=group)
+        assert type(kept) is type(make(X))
+        kept = kept.toarray() if sparse.issparse(kept) else np.asarray(kept)
+        assert_array_equal(kept, X[balancer.sample_indices_])
+        assert_array_equal(y_kept, member[balancer.sample_indices_])
 
 
 def test_in_a_pipeline_of_imbalanced_learn(people):
@@ -284,27 +274,16 @@ def test_bad_input(people):
     X, y = people
     with pytest.raises(ValueError, match=r"needs the sensitive feature in fit_resample\. Pass"):
         RatioBalancer().fit_resample(X, y)
-    with pytest.raises(ValueError, match="passed twice"):
-        RatioBalancer(sensitive="sex").fit(X, y, sensitive_features=X["sex"])
     with pytest.raises(ValueError, match="'alpha' parameter of RatioBalancer must be"):
         RatioBalancer(0.9, sensitive="sex").fit(X, y)
-    with pytest.raises(ValueError, match="one group only, 'f'"):
-        RatioBalancer().fit(X, y, sensitive_features=["f"] * 400)
-    with pytest.raises(ValueError, match="y has 10 rows but X has 400"):
-        RatioBalancer(sensitive="sex").fit(X, y[:10])
-    with pytest.raises(ValueError, match="sensitive_features has 399 rows"):
-        RatioBalancer().fit(X, y, sensitive_features=X["sex"].to_numpy()[1:])
-    with pytest.raises(ValueError, match="no rows of 1 pairs of group and task, such as group 'f'"):
-        RatioBalancer(sensitive="sex").fit(X, y.where(X["sex"] == "m", "no"))
-    with pytest.raises(ValueError, match="X has no column 'race'"):
-        RatioBalancer(sensitive="race").fit(X, y)
+    for sampler in (RatioBalancer, GroupOverSampler):
+        with pytest.raises(ValueError, match="1 pairs of group and task, such as group 'f' with"):
+            sampler(sensitive="sex").fit(X, y.where(X["sex"] == "m", "no"))
     gaps = X["sex"].astype(object).where(np.arange(400) != 3)
     message = r"position 3\. Leave these rows out \(before fitting\), or keep .* \(called 'unkn"
     with pytest.raises(ValueError, match=message):
         RatioBalancer().fit_resample(X, y, sensitive_features=gaps)
     assert RatioBalancer().fit_resample(X, y, sensitive_features=gaps.fillna("m"))
-    with pytest.raises(ValueError, match=r"^y has missing values in 1 row, at position 3"):
-        RatioBalancer(sensitive="sex").fit(X, pd.Series(y).where(np.arange(400) != 3))
 
 
 # ---------------------------------------------------------------- GroupOverSampler
@@ -320,12 +299,6 @@ def test_pairs_become_equally_frequent_and_no_row_is_lost(people):
     assert (y.loc[more.index] == y_more).all()
     again = GroupOverSampler(random_state=0).fit(X, y, sensitive_features=X["sex"])
     assert_array_equal(again.sample_indices_, sampler.sample_indices_)
-
-
-def test_what_cannot_be_repeated(people):
-    X, y = people
-    with pytest.raises(ValueError, match="such as group 'f' with task 'yes'"):
-        GroupOverSampler(sensitive="sex").fit(X, y.where(X["sex"] == "m", "no"))
 
 
 def several_labels():
@@ -473,20 +446,10 @@ def test_nothing_is_dropped_where_there_is_nothing_to_repair():
     assert len(lone.sample_indices_) == 6  # a group that never has the task stays as it is
 
 
-@needs_imsitu
-def test_data_repair_of_imsitu_lowers_its_variation_by_half():
-    imsitu = fetch_imsitu_annotations()
-    X = np.zeros((len(imsitu.target), 1))
-    repair = DataRepair(0.8, random_state=0)
-    repair.fit(X, imsitu.target, sensitive_features=imsitu.sensitive)
-    assert len(repair.sample_indices_) == int(np.ceil(0.8 * len(X)))
-    assert repair.variation_ < 0.5 * repair.variation_before_
-
-
 # ---------------------------------------------------------------- NoiseRandomizer
 
 
-@pytest.mark.parametrize("scale", [0, 0.5, 1, 4])
+@pytest.mark.parametrize("scale", [0, 0.5, 4])
 def test_noise_costs_as_much_accuracy_as_theory_says(scale):
     X = np.random.default_rng(0).normal(7, 3, (40_000, 1))
     y = X[:, 0] > 7
@@ -556,8 +519,7 @@ def test_noise_is_for_data_of_the_kind_that_was_fitted():
         noise.fit(sparse.csr_array(numbers))
 
 
-@pytest.mark.parametrize("kind", ["text", "boolean"])
-@pytest.mark.parametrize("share", [0.1, 0.7])
+@pytest.mark.parametrize(("kind", "share"), [("text", 0.1), ("boolean", 0.7)])
 def test_noise_on_any_values_keeps_as_much_correlation_as_gaussian_noise(kind, share):
     rng = np.random.default_rng(0)
     n, scale = 20_000, 1.5

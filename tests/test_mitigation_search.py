@@ -1,7 +1,8 @@
-"""search: the winner lies within the limit at the least loss, and nothing hopeless goes on."""
+"""search: the same folds for all, the winner within the limit at the least loss, nothing hidden."""
 
 import re
 import warnings
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -9,26 +10,54 @@ import pandas as pd
 import pytest
 import sklearn
 from numpy.testing import assert_allclose
+from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, average_precision_score, balanced_accuracy_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    balanced_accuracy_score,
+    f1_score,
+    make_scorer,
+)
+from sklearn.model_selection import (
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+)
 from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from skbiasamp import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
+from skbiasamp import (
+    DirectionalAuditor,
+    LeakageAuditor,
+    MALSAuditor,
+    MultiAttributeAuditor,
+    cross_audit,
+)
 from skbiasamp.metrics import DifferentialFairnessAuditor
 from skbiasamp.mitigation import (
     CorpusConstraintClassifier,
     DomainIndependentClassifier,
+    GroupOverSampler,
     MixedClassifier,
+    NoiseRandomizer,
     RatioBalancer,
     search,
 )
+
+# Simulated often, and read for what fits some labels: a search for each would take minutes.
 from skbiasamp.mitigation._search import _change, _Fold, auto_candidates
 
+LINEAR = LogisticRegression()
 
-def people(n, seed):
+
+def draw_people(n, seed):
     """Return features, labels and sex; height tells the sex, and skill is hardly known."""
     rng = np.random.default_rng(seed)
     sex = rng.choice(["f", "m"], n)
@@ -36,6 +65,359 @@ def people(n, seed):
     hired = (skill + (sex == "m") + rng.normal(0, 0.5, n) > 0.5).astype(int)
     height = (sex == "m") + rng.normal(0, 0.3, n)
     return np.column_stack([skill + rng.normal(0, 3, n), height]), hired, sex
+
+
+@pytest.fixture(scope="module")
+def people():
+    return draw_people(1200, 0)
+
+
+def compared(X, y, sex, estimators, auditor=None, **options):
+    """Search without a limit: all are trained, none is chosen. The first is the model as it is."""
+    (_, first), *others = estimators.items()
+    options = {"candidates": dict(others), "auditor": auditor, "limit": None, **options}
+    options = {"uses_group": True, **options}
+    return search(first, X, y, sensitive_features=sex, **options)
+
+
+# --------------------------------------------------------------------------- what is measured
+
+
+def values(comparison, remedy, measure, column="value"):
+    table = comparison.measures
+    return table[(table["mitigation"] == remedy) & (table["measure"] == measure)][column].item()
+
+
+def test_what_is_measured_is_what_happens_on_each_fold_and_on_all_rows(people):
+    X, y, sex = people
+    splits = list(StratifiedKFold(4).split(X, y))
+    estimators = {
+        "none": LINEAR,
+        "forest": RandomForestClassifier(5, random_state=0),
+        "groups": DomainIndependentClassifier(LINEAR, calibration=None),
+    }
+    auditors = [DirectionalAuditor(confidence_level=0.9), MALSAuditor(interval=None)]
+    comparison = compared(X, y, sex, estimators, auditors, cv=splits)
+    folds = {name: [] for name in estimators}
+    predicted = {name: np.empty(len(y), int) for name in estimators}
+    for name, (train, test) in product(estimators, splits):
+        given = {"sensitive_features": sex[train]} if name == "groups" else {}
+        model = clone(estimators[name]).fit(X[train], y[train], **given)
+        predicted[name][test] = y_pred = model.predict(X[test])
+        row = [accuracy_score(y[test], y_pred), f1_score(y[test], y_pred, average="macro")]
+        for auditor in auditors:
+            known = clone(auditor).fit(y[train], sensitive_features=sex[train])
+            row.append(known.score(y[test], y_pred, sensitive_features=sex[test]))
+        folds[name].append(row)
+    assert comparison.scores == ["accuracy", "f1"]
+    assert comparison.amplifications == ["directional A->T", "MALS"]
+    names = comparison.scores + comparison.amplifications
+    folds = {name: pd.DataFrame(rows, columns=names) for name, rows in folds.items()}
+
+    def interval(column):
+        """Return Student's, as much wider as Nadeau and Bengio say: folds share training rows."""
+        reach = stats.ttest_1samp(column, 0).confidence_interval(0.9).high - column.mean()
+        reach *= np.sqrt(1 + 4 * 300 / 900)
+        return [column.mean() - reach, column.mean() + reach]
+
+    for row in comparison.measures.itertuples():
+        column = folds[row.mitigation][row.measure]
+        assert row.value == pytest.approx(column.mean())
+        assert_allclose([row.low, row.high], interval(column))
+        change = column - folds["none"][row.measure]
+        assert row.change == pytest.approx(change.mean())
+        if row.mitigation != "none":
+            assert_allclose([row.change_low, row.change_high], interval(change))
+    # Candidates are compared with the model as it is, on all held-out rows.
+    auditor = clone(auditors[0]).fit(y, sensitive_features=sex)
+    expected = auditor.compare(y, predicted, sensitive_features=sex, reference="none").table
+    columns = ["difference", "difference_low", "difference_high", "p_value", "p_adjusted"]
+    compared_rows = comparison.comparisons["directional A->T"]
+    assert compared_rows.reference == "none"
+    rows = compared_rows.table.set_index("model")[columns]
+    pd.testing.assert_frame_equal(rows, expected.set_index("model")[columns])
+    assert np.isnan(rows.loc["none"].to_numpy(float)).all()
+    # Nothing of the kind is known without an interval but the difference.
+    mals = comparison.comparisons["MALS"].table.set_index("model")
+    assert mals.loc["groups", "difference"] != 0
+    assert np.isnan(mals.loc["groups", "difference_low"])
+
+
+def test_remedies_get_the_attribute_wherever_they_ask_for_it(people):
+    X, y, sex = people
+    frame = pd.DataFrame(X, columns=["test", "height"])
+    with_sex = frame.assign(sex=sex)
+    drop = make_column_transformer(("passthrough", ["test", "height"]))
+    constrained = CorpusConstraintClassifier(LINEAR, margin=0.01)
+    alone = DomainIndependentClassifier(LINEAR)
+    comparison = compared(
+        with_sex,
+        y,
+        sex,
+        {
+            "none": make_pipeline(drop, LINEAR),
+            "constraints": make_pipeline(drop, constrained),
+            "constraints by column": CorpusConstraintClassifier(
+                LINEAR, margin=0.01, sensitive="sex", drop_sensitive=True
+            ),
+            "groups": make_pipeline(drop, StandardScaler(), alone),
+            "groups by column": DomainIndependentClassifier(
+                make_pipeline(StandardScaler(), LINEAR), sensitive="sex"
+            ),
+        },
+        [DirectionalAuditor(), MALSAuditor()],
+        random_state=0,
+    )
+    for remedy in ("constraints", "groups"):
+        passed, by_column = (
+            comparison.measures[comparison.measures["mitigation"] == name]["value"]
+            for name in (remedy, f"{remedy} by column")
+        )
+        # Each group is standardised on its own in one of them.
+        assert_allclose(passed, by_column, atol=0.01)
+    # Constraints are kept in the predictions of held-out rows, which takes their attribute.
+    assert abs(values(comparison, "constraints", "MALS")) < 0.04
+    assert values(comparison, "none", "MALS") > 0.1
+    assert values(comparison, "groups", "directional A->T", "change_high") < -0.1
+
+
+def test_samplers_in_a_pair_and_in_a_pipeline_of_imblearn_are_the_same(people):
+    pipeline = pytest.importorskip("imblearn.pipeline")
+    X, y, sex = people
+    balancer = RatioBalancer(random_state=0)
+    comparison = compared(
+        X,
+        y,
+        sex,
+        {
+            "none": LINEAR,
+            "pair": (balancer, LINEAR),
+            "pipeline": pipeline.make_pipeline(balancer, LINEAR),
+            "repeated": (GroupOverSampler(random_state=0), LINEAR),
+            "both": (balancer, DomainIndependentClassifier(LINEAR)),
+            "by column": (
+                RatioBalancer(sensitive=lambda X: X[:, 1] > 0.5, random_state=0),
+                LINEAR,
+            ),
+        },
+        random_state=0,
+    )
+    by_name = {
+        name: part["value"].to_numpy() for name, part in comparison.measures.groupby("mitigation")
+    }
+    assert_allclose(by_name["pair"], by_name["pipeline"], rtol=0, atol=0)
+    for name in ("pair", "repeated", "both", "by column"):
+        assert values(comparison, name, "directional A->T", "change_high") < 0
+
+
+def test_jobs_and_seeds_do_not_change_numbers(people):
+    X, y, sex = people
+    estimators = {
+        "none": RandomForestClassifier(5),
+        "pair": (RatioBalancer(), LINEAR),
+        "noise": make_pipeline(NoiseRandomizer(1), RandomForestClassifier(5)),
+    }
+    tables = [
+        compared(X, y, sex, estimators, cv=3, random_state=0, n_jobs=jobs).measures
+        for jobs in (None, 2)
+    ]
+    pd.testing.assert_frame_equal(*tables)
+    other = compared(X, y, sex, estimators, cv=3, random_state=1).measures
+    assert not np.allclose(other["value"], tables[0]["value"])
+
+
+def test_labels_of_several_classes_and_of_several_a_row(people):
+    X, y, sex = people
+    three = y + (X[:, 0] > 1)
+    comparison = compared(
+        X,
+        np.array(["no", "perhaps", "yes"])[three],
+        sex,
+        {"none": LINEAR, "groups": DomainIndependentClassifier(LINEAR)},
+        [LeakageAuditor(n_draws=2, n_resamples=50), DirectionalAuditor()],
+        cv=3,
+        random_state=0,
+    )
+    assert comparison.amplifications == ["leakage", "directional A->T"]
+    both = np.column_stack([y, X[:, 0] + X[:, 1] > 0.5])
+    model = MultiOutputClassifier(LINEAR)
+    comparison = compared(
+        X,
+        both,
+        sex,
+        {
+            "none": model,
+            "groups": DomainIndependentClassifier(model),
+            "constraints": CorpusConstraintClassifier(model),
+            "pair": (RatioBalancer(random_state=0), model),
+            "noise": make_pipeline(NoiseRandomizer(1), model),
+        },
+        [DirectionalAuditor(), MultiAttributeAuditor()],
+        cv=3,
+        stratify="joint",
+        random_state=0,
+    )
+    assert np.isfinite(comparison.measures["value"]).all()
+    assert len(comparison.measures) == 5 * 4
+    audited = cross_audit(
+        model,
+        X,
+        both,
+        sensitive_features=sex,
+        auditor=[DirectionalAuditor(interval=None), MultiAttributeAuditor(interval=None)],
+        cv=3,
+        stratify="joint",
+        n_halvings=0,
+        random_state=0,
+    )
+    for name in comparison.amplifications:
+        assert values(comparison, "none", name) == pytest.approx(audited[name].value)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "names"),
+    [(["accuracy", "f1"], ["accuracy", "f1"]), (make_scorer(f1_score), ["score"])],
+    ids=["names", "scorer"],
+)
+def test_scores_as_scikit_learn_takes_them(people, scoring, names):
+    X, y, sex = people
+    splits = list(StratifiedKFold(3).split(X, y))
+    estimators = {"none": LINEAR}
+    comparison = compared(X, y, sex, estimators, cv=splits, scoring=scoring)
+    assert comparison.scores == names
+    expected = cross_val_score(LINEAR, X, y, cv=splits, scoring="f1").mean()
+    assert values(comparison, "none", names[-1]) == pytest.approx(expected, abs=1e-12)
+
+
+def test_folds_that_overlap_say_less(people):
+    X, y, sex = people
+    estimators = {"none": LINEAR}
+    estimators["forest"] = RandomForestClassifier(5, random_state=0)
+    cv = ShuffleSplit(6, test_size=0.4, random_state=0)
+    comparison = compared(X, y, sex, estimators, cv=cv)
+    # Rows that are tested twice are not independent.
+    table = comparison.comparisons["directional A->T"].table.set_index("model")
+    assert table["difference_low"].isna().all()
+    assert np.isfinite(table.loc["forest", "difference"])
+    audited = cross_audit(LINEAR, X, y, sensitive_features=sex, cv=cv)
+    row = comparison.measures[comparison.measures["measure"] == "directional A->T"]
+    assert_allclose(
+        row[["value", "low", "high"]].to_numpy()[0], [audited.value, audited.low, audited.high]
+    )
+
+
+def with_text(people):
+    X, y, sex = people
+    job = np.where(X[:, 1] > 0.5, "smith", "nurse")
+    return pd.DataFrame({"test": X[:, 0], "job": job}), y, sex
+
+
+def test_noise_hides_what_text_reveals(people):
+    X, y, sex = with_text(people)
+    encode = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
+    models = {
+        name: make_pipeline(noise, encode, LINEAR)
+        for name, noise in (
+            ("none", "passthrough"),
+            ("noise 0", NoiseRandomizer(0)),
+            ("noise 8", NoiseRandomizer(8)),
+        )
+    }
+    comparison = compared(X, y, sex, models, cv=3, random_state=0)
+    assert values(comparison, "none", "directional A->T") > 0.05
+    assert values(comparison, "noise 0", "f1", "change") == 0
+    low, high = (
+        values(comparison, "noise 8", "directional A->T", f"change_{end}")
+        for end in ("low", "high")
+    )
+    assert low < high < 0
+    assert comparison.measures["error"].isna().all()
+
+
+def test_a_mitigation_that_fails_is_a_row_with_its_error(people):
+    X, y, sex = with_text(people)
+    encode = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
+    estimators = {
+        "none": make_pipeline(encode, LINEAR),
+        "text": (RatioBalancer(), LINEAR),
+        "again": make_pipeline(encode, LINEAR),
+    }
+    options = {"cv": 3, "random_state": 0}
+    with pytest.warns(FitFailedWarning, match="'text' failed .* could not convert string"):
+        comparison = compared(X, y, sex, estimators, **options)
+    rows = comparison.measures.set_index("mitigation")
+    assert rows.loc["text", "error"].str.startswith("ValueError: could not convert string").all()
+    assert rows.loc["text", "value"].isna().all()
+    assert rows.loc[["none", "again"], "error"].isna().all()
+    status = comparison.table.set_index("candidate")["status"]
+    assert status.to_dict() == {"none": "inconclusive", "again": "inconclusive", "text": "failed"}
+    assert "\ntext failed: ValueError: could not convert" in repr(comparison)
+    # Of the model that all others are compared with, an error is an error.
+    with pytest.raises(ValueError, match="could not convert string"):
+        compared(X, y, sex, {"none": LINEAR}, **options)
+
+
+def test_a_mitigation_that_changes_nothing_is_named(people):
+    X, y, sex = people
+    forest = RandomForestClassifier(5, random_state=0)
+    estimators = {"none": LINEAR, "same": LINEAR, "forest": forest}
+    splits = list(StratifiedKFold(3).split(X, y))
+    comparison = compared(X, y, sex, estimators, cv=splits)
+    assert values(comparison, "same", "accuracy", "rows_changed") == 0
+    ours, theirs = (
+        cross_val_predict(model, X, y, cv=splits) for model in (forest, estimators["none"])
+    )
+    share = np.mean(ours != theirs)
+    assert values(comparison, "forest", "accuracy", "rows_changed") == pytest.approx(share)
+    text = "same changed nothing: its predictions are those of “none” in every row."
+    assert text in repr(comparison).splitlines()
+    assert repr(comparison).count("changed nothing") == 1
+    assert "No limit was given, so no winner was chosen." in repr(comparison).replace("\n  ", " ")
+    frame = comparison.to_frame()
+    frame["accuracy"] = 0.0
+    assert (comparison.table["accuracy"] != 0).all()
+
+
+NEEDS_GROUP = {"a": CorpusConstraintClassifier(LINEAR)}
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"candidates": {"none": LINEAR}}, ValueError, "has the name 'none'"),
+        ({"candidates": {"a": (LINEAR, LINEAR)}}, TypeError, "which does not predict"),
+        ({"candidates": {"a": (LINEAR,)}}, TypeError, "or a pair of sampler"),
+        ({"candidates": [LINEAR]}, TypeError, "'candidates' .* instance of 'dict'"),
+        ({"candidates": "all"}, TypeError, "'candidates' .* Got 'all' instead"),
+        ({"candidates": NEEDS_GROUP}, ValueError, r"\['a'\] needs the group .* uses_group=True"),
+        ({"estimator": RatioBalancer()}, TypeError, r"\['none'\] is RatioBalancer\(\)"),
+        ({"estimator": LogisticRegression}, TypeError, "which does not predict"),
+        ({"auditor": DirectionalAuditor("T->A")}, ValueError, "classifier that learns to predict"),
+        ({"auditor": MALSAuditor}, TypeError, r"^auditor must .* got the class MALSAuditor\. Pas"),
+        ({"auditor": []}, ValueError, "auditor is an empty list: pass one auditor or more"),
+        ({"sensitive_features": ["f", "m"]}, ValueError, "sensitive_features has 2 rows but X"),
+        ({"sensitive_features": "sex"}, TypeError, "one value a row. Got str instead"),
+        ({"sensitive_features": [None, *"fm" * 599, "f"]}, ValueError, r"Auditor\(missing='drop'"),
+        ({"also": ["a", "b"]}, ValueError, "also has 2 rows but X"),
+        ({"also": {"age": range(1200)}}, ValueError, "got 1,200 values .* 20 or fewer: merge"),
+        ({"limit": 0}, ValueError, "The 'limit' parameter of search"),
+        ({"stratify": "all"}, ValueError, "stratify"),
+        ({"cv": "five"}, ValueError, "The 'cv' parameter of search"),
+        ({"scoring": [accuracy_score]}, ValueError, "Use a dict of score name mapped to the scor"),
+        ({"scoring": 3}, TypeError, "The 'scoring' parameter of search .* Got 3 instead"),
+        ({"scoring": []}, ValueError, "Empty list was given"),
+        ({"X": pd.DataFrame(index=range(1200))}, ValueError, "no columns"),
+        ({"X": None}, ValueError, "NoneType"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(people, options, error, message):
+    X, y, sex = people
+    given = {"estimator": LINEAR, "sensitive_features": sex, "candidates": {}}
+    with pytest.raises(error, match=message):
+        search(**given | {"X": X, "y": y} | options)
+
+
+# --------------------------------------------------------------------------- who wins
 
 
 class Told(ClassifierMixin, BaseEstimator):
@@ -304,16 +686,16 @@ def test_means_leave_out_folds_that_are_not_measured(lacking):
 
 
 def test_a_limit_in_percent_is_refused_where_values_are_changes_of_rates():
-    X, y, sex = people(400, 0)
+    X, y, sex = draw_people(200, 0)
     given = {"sensitive_features": sex, "limit": 2, "cv": 2, "random_state": 0}
     text = r"limit is 2, and directional A->T cannot be larger than 1: .* are 0\.02"
     with pytest.raises(ValueError, match=text):
-        search(LogisticRegression(), X, y, **given)
+        search(LINEAR, X, y, **given)
     # A ratio of rates may be larger.
     with warnings.catch_warnings():
         warnings.simplefilter("error", FitFailedWarning)
         auditor = DifferentialFairnessAuditor()
-        result = search(LogisticRegression(), X, y, auditor=auditor, **given)
+        result = search(LINEAR, X, y, auditor=auditor, **given)
     assert result.limit == 2
 
 
@@ -340,7 +722,7 @@ def test_the_interval_of_a_change_covers_it(people_and_predictions):
         rows = rng.choice(len(y), 2000)
         values = [fitted.score(y[rows], X[rows, j], sensitive_features=sex[rows]) for j in (2, 4)]
         changes.append(abs(values[1]) - abs(values[0]))
-        if i < 10:
+        if i < 5:
             given = {"sensitive_features": sex[rows], "limit": None, "cv": 2, "random_state": i}
             result = search(Told(2), X[rows], y[rows], candidates={"b": Told(4)}, **given)
             row = result.table.set_index("candidate").loc["b"]
@@ -349,19 +731,13 @@ def test_the_interval_of_a_change_covers_it(people_and_predictions):
 
 
 def test_automatic_candidates_on_people():
-    X, y, sex = people(3000, 0)
+    X, y, sex = draw_people(3000, 0)
     options = {"sensitive_features": sex, "limit": 0.05, "cv": 3, "uses_group": True}
-    results = [
-        search(LogisticRegression(), X, y, **options, n_jobs=jobs, random_state=0)
-        for jobs in (None, 2)
-    ]
-    tables = [result.table.drop(columns="seconds") for result in results]
-    pd.testing.assert_frame_equal(*tables)
-    result = results[0]
+    result = search(LINEAR, X, y, **options, random_state=0)
     assert result.best.startswith("Mixed with")
     assert result.improved
     # Held-out rows agree.
-    X, y, sex = people(20_000, 1)
+    X, y, sex = draw_people(20_000, 1)
     auditor = DirectionalAuditor(reference="test", interval=None)
     value = auditor.score(y, result.best_.predict(X), sensitive_features=sex)
     assert abs(value) < 0.05
@@ -387,27 +763,26 @@ def test_the_page_has_before_and_after(people_and_predictions):
 
 
 def test_automatic_candidates_fit_the_labels():
-    model = LogisticRegression()
     rng = np.random.default_rng(0)
     binary = rng.integers(0, 2, 100)
-    assert "BaseRateThreshold" in auto_candidates(model, binary, 0.02)
-    several = auto_candidates(model, rng.integers(0, 3, 100), 0.02)
+    assert "BaseRateThreshold" in auto_candidates(LINEAR, binary, 0.02)
+    several = auto_candidates(LINEAR, rng.integers(0, 3, 100), 0.02)
     assert "BaseRateThreshold" not in several
     assert "CorpusConstraint" in several
-    pair = auto_candidates((RatioBalancer(), model), binary, 0.02)
+    pair = auto_candidates((RatioBalancer(), LINEAR), binary, 0.02)
     assert "RatioBalancer" not in pair
     assert "CorpusConstraint" in pair
 
 
 def test_automatic_thresholds_are_the_best_by_the_score_of_the_search():
     rng = np.random.default_rng(0)
-    sex = rng.integers(0, 2, 4000)
-    skill = rng.normal(size=4000) + sex
-    y = (skill + rng.normal(size=4000) > 2).astype(int)  # rare, so accuracy wants few positives
-    model, name = LogisticRegression(), "AmplificationThreshold, by_group=True"
+    sex = rng.integers(0, 2, 1500)
+    skill = rng.normal(size=1500) + sex
+    y = (skill + rng.normal(size=1500) > 2).astype(int)  # rare, so accuracy wants few positives
+    name = "AmplificationThreshold, by_group=True"
 
     def scores(scoring):
-        mitigation = auto_candidates(model, y, 0.4, scoring)[name]
+        mitigation = auto_candidates(LINEAR, y, 0.4, scoring)[name]
         predicted = mitigation.fit(skill[:, None], y, sensitive_features=sex).predict(
             skill[:, None], sensitive_features=sex
         )
@@ -424,55 +799,19 @@ def test_automatic_thresholds_are_the_best_by_the_score_of_the_search():
         return accuracy_score(y, model.predict(X), sample_weight=sample_weight)
 
     few = {"sensitive_features": sex[:300], "cv": 2, "scoring": score, "random_state": 0}
-    search(model, skill[:300, None], y[:300], **few)
+    search(LINEAR, skill[:300, None], y[:300], **few)
     assert any(weight is not None for weight in weights)  # held-out rows have none
-
-
-def test_the_other_direction_needs_a_classifier_of_the_group():
-    X, y, sex = people(1500, 0)
-    auditors = [DirectionalAuditor(), DirectionalAuditor("T->A")]
-    candidates = {"balanced": (RatioBalancer(random_state=0), LogisticRegression())}
-    result = search(
-        LogisticRegression(),
-        X,
-        y,
-        sensitive_features=sex,
-        candidates=candidates,
-        auditor=auditors,
-        sensitive_estimator=LogisticRegression(),
-        cv=[(np.arange(750), np.arange(750, 1500))],
-        limit=None,
-        random_state=0,
-    )
-    assert result.amplifications == ["directional A->T", "directional T->A"]
-    values = result.measures.set_index(["mitigation", "measure"])["value"]
-    train, test = slice(750), slice(750, None)
-    auditor = DirectionalAuditor("T->A", interval=None)
-    auditor.fit(y[train], sensitive_features=sex[train])
-    # Groups are learned from the rows that the sampler keeps, which it chooses by the task.
-    kept, _ = RatioBalancer(random_state=0).fit_resample(
-        np.arange(750)[:, None], y[train], sensitive_features=sex[train]
-    )
-    for name, rows in (("none", np.arange(750)), ("balanced", kept[:, 0])):
-        model, of_group = (LogisticRegression().fit(X[rows], t[rows]) for t in (y, sex))
-        expected = auditor.score(
-            y[test],
-            model.predict(X[test]),
-            sensitive_features=sex[test],
-            sensitive_pred=of_group.predict(X[test]),
-        )
-        assert values[name, "directional T->A"] == pytest.approx(expected)
 
 
 def test_one_search_measures_single_tasks_and_sets_in_both_directions():
     """The columns of Zhao, Andrews and Xiang (2023): a score, MALS, A→T, T→A, and each of sets."""
-    X, y, sex = people(1200, 0)
+    X, y, sex = draw_people(1200, 0)
     tasks = np.column_stack([y, X[:, 0] > 0])
     auditors = [MALSAuditor(interval=None), MultiAttributeAuditor(None, interval=None)]
     for way in ("A->T", "T->A"):
         kinds = DirectionalAuditor, MultiAttributeAuditor
         auditors += [kind(way, interval=None) for kind in kinds]
-    several = MultiOutputClassifier(LogisticRegression())
+    several = MultiOutputClassifier(LINEAR)
     split = [(np.arange(600), np.arange(600, 1200))]
     sets = RatioBalancer(sets=True, unpaired="drop", random_state=0)
     result = search(
@@ -488,7 +827,7 @@ def test_one_search_measures_single_tasks_and_sets_in_both_directions():
         uses_group=True,
         auditor=auditors,
         scoring={"mAP": lambda model, X, y: average_precision_score(y, model.predict(X))},
-        sensitive_estimator=LogisticRegression(),
+        sensitive_estimator=LINEAR,
         cv=split,
         limit=None,
         random_state=0,
@@ -497,19 +836,25 @@ def test_one_search_measures_single_tasks_and_sets_in_both_directions():
     assert values.shape == (4, 7)
     assert values.notna().all(axis=None)
     # The groups' classifier learns the rows that the sampler keeps; other mitigations keep all.
-    kept, labels = sets.fit_resample(
-        np.arange(600)[:, None], tasks[:600], sensitive_features=sex[:600]
-    )
-    model = clone(several).fit(X[kept[:, 0]], labels)
-    of_group = LogisticRegression().fit(X[kept[:, 0]], sex[kept[:, 0]])
-    auditor = MultiAttributeAuditor("T->A", interval=None)
-    expected = auditor.fit(tasks[:600], sensitive_features=sex[:600]).score(
-        tasks[600:],
-        model.predict(X[600:]),
-        sensitive_features=sex[600:],
-        sensitive_pred=of_group.predict(X[600:]),
-    )
-    assert values.loc["sets", "multi-attribute T->A"] == pytest.approx(expected)
+    every, known = np.arange(600), {"sensitive_features": sex[:600]}
+    balanced = RatioBalancer(random_state=0).fit(X[:600], tasks[:600], **known).sample_indices_
+    kept = sets.fit(X[:600], tasks[:600], **known).sample_indices_
+    for name, rows in (("none", every), ("tasks", balanced), ("sets", kept)):
+        model = clone(several).fit(X[rows], tasks[rows])
+        of_group = clone(LINEAR).fit(X[rows], sex[rows])
+        for auditor in auditors[-2:]:
+            expected = (
+                clone(auditor)
+                .fit(tasks[:600], **known)
+                .score(
+                    tasks[600:],
+                    model.predict(X[600:]),
+                    sensitive_features=sex[600:],
+                    sensitive_pred=of_group.predict(X[600:]),
+                )
+            )
+            measure = f"{auditor.metric} T->A"
+            assert values.loc[name, measure] == pytest.approx(expected)
     both = ["directional T->A", "multi-attribute T->A"]
     assert values.loc["none", both[0]] == pytest.approx(values.loc["shares", both[0]])
     assert values.loc["none", both[0]] != pytest.approx(values.loc["sets", both[0]])
@@ -519,21 +864,21 @@ def test_one_search_measures_single_tasks_and_sets_in_both_directions():
 
 
 def test_a_mixture_lands_at_0_and_not_below():
-    X, y, sex = people(8000, 0)
-    X_test, y_test, sex_test = people(40_000, 1)
+    X, y, sex = draw_people(8000, 0)
+    X_test, y_test, sex_test = draw_people(40_000, 1)
     auditor = DirectionalAuditor(interval=None).fit(y, sensitive_features=sex)
 
     def gap(model):
         return auditor.score(y_test, model.predict(X_test), sensitive_features=sex_test)
 
-    plain = LogisticRegression().fit(X, y)
-    other = DomainIndependentClassifier(LogisticRegression()).fit(X, y, sensitive_features=sex)
+    plain = clone(LINEAR).fit(X, y)
+    other = DomainIndependentClassifier(LINEAR).fit(X, y, sensitive_features=sex)
     assert gap(plain) > 0.1
     assert gap(other) < -0.1
     for randomize in (False, True):
         model = MixedClassifier(
-            LogisticRegression(),
-            DomainIndependentClassifier(LogisticRegression()),
+            LINEAR,
+            DomainIndependentClassifier(LINEAR),
             randomize=randomize,
             random_state=0,
         ).fit(X, y, sensitive_features=sex)
@@ -552,35 +897,34 @@ def test_a_mixture_lands_at_0_and_not_below():
 
 
 def test_a_mixture_takes_nothing_that_does_not_help():
-    X, y, sex = people(2000, 0)
-    blind = LogisticRegression()
+    X, y, sex = draw_people(2000, 0)
     for randomize in (False, True):
-        model = MixedClassifier(blind, blind, randomize=randomize, random_state=0)
+        model = MixedClassifier(LINEAR, LINEAR, randomize=randomize, random_state=0)
         model = model.fit(X, y, sensitive_features=sex)
         assert model.share_ == 0
     with pytest.raises(ValueError, match="must predict without the sensitive feature"):
-        MixedClassifier(blind, CorpusConstraintClassifier(blind)).fit(X, y, sensitive_features=sex)
+        MixedClassifier(LINEAR, NEEDS_GROUP["a"]).fit(X, y, sensitive_features=sex)
 
 
 @pytest.mark.parametrize("routing", [False, True])
 def test_a_mixture_gives_the_group_to_a_classifier_that_asks_for_it(routing):
-    X, y, sex = people(2000, 0)
-    apart = DomainIndependentClassifier(LogisticRegression(), calibration=None)
+    X, y, sex = draw_people(2000, 0)
+    apart = DomainIndependentClassifier(LINEAR, calibration=None)
     with sklearn.config_context(enable_metadata_routing=routing):
-        model = MixedClassifier(apart, LogisticRegression(), random_state=0)
+        model = MixedClassifier(apart, LINEAR, random_state=0)
         model.fit(X, y, sensitive_features=sex)
     alone = apart.fit(X, y, sensitive_features=sex)
     assert_allclose(model.estimator_.predict_proba(X), alone.predict_proba(X))
 
 
 def test_mixtures_of_several_labels():
-    X, y, sex = people(2000, 0)
+    X, y, sex = draw_people(2000, 0)
     both = np.column_stack([y, X[:, 0] > 0])
-    several = MultiOutputClassifier(LogisticRegression())
+    several = MultiOutputClassifier(LINEAR)
     model = MixedClassifier(several, random_state=0).fit(X, both, sensitive_features=sex)
     assert model.predict(X).shape == (2000, 2)
     assert_allclose(model.predict(X), model.predict_proba(X) > 0.5)
-    three = MixedClassifier(LogisticRegression(), auditor=MALSAuditor(), random_state=0)
+    three = MixedClassifier(LINEAR, auditor=MALSAuditor(), random_state=0)
     labels = np.array(["a", "b", "c"])[y + (X[:, 0] > 1)]
     three = three.fit(X, labels, sensitive_features=sex)
     assert set(three.predict(X)) <= {"a", "b", "c"}

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import refused
 
 import skbiasamp
 from skbiasamp import Contingency
@@ -37,11 +38,6 @@ def folder(tmp_path, monkeypatch):
         rows.to_csv(f"{month}.csv", index=False)
         Contingency.from_frame(rows, **COLUMNS).to_json(f"2026-{month:02d}.json")
     return tmp_path
-
-
-def refused(capsys, *arguments):
-    assert main(["over", *arguments]) == 2
-    return capsys.readouterr().err
 
 
 def test_rows_and_counts_give_the_same_timeline(folder, capsys):
@@ -75,47 +71,40 @@ def test_the_exit_code_is_that_of_the_verdict(folder, capsys):
     assert "Not measured" in capsys.readouterr().out
 
 
-def test_a_reference_of_four_digits_is_a_year(folder, capsys):
+def test_periods_are_named_by_years_and_by_names_of_their_own(folder, capsys):
     rows = pd.concat([rows_of(month).assign(day=f"20{19 + month}-01-01") for month in (1, 2, 3)])
     rows.to_csv("years.csv", index=False)
     years = ["years.csv", "--time", "day", "--every", "year", *NAMES]
+    # A reference of four digits is a year.
     assert main(["over", *years, "--reference", "2021", "--html", "page.html"]) == 0
     assert "before the reference" in (folder / "page.html").read_text("utf-8")
-
-
-def test_periods_may_have_names_of_their_own(folder, capsys):
     rows = pd.concat([rows_of(month).assign(day=f"release {month}") for month in (1, 2)])
     rows.to_csv("named.csv", index=False)
     assert main(["over", "named.csv", "--time", "day", "--every", "name", *NAMES]) == 0
     assert "release 2" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["1.csv", *NAMES], "--time must name the column of dates or times"),
-        (["1.csv", "--time", "dya", *NAMES], "did you mean 'day'"),
-        (
-            ["2026-01.json", "--target", "hired"],
-            "--target hired names a column, and FILE holds counts",
-        ),
-        (["2026-01.json", "other/2026-01.json"], "another file has the period 2026-01 too"),
-        (["2026-01.json", "2026-01.json"], "is named twice"),
-        (["2026-01.json", "1.csv"], "1.csv ends in '.csv'; only files of .json can be read"),
-        (["1.csv", "2026-01.json", "--time", "day"], "ends in '.json'"),
-        (["2026-*.json", "--reference", "0"], "--reference must be a number of first periods"),
-        (["2026-*.json", "--reference", "2025-01"], "--reference must name a period that has rows"),
-        (["none.json"], "there is no file none.json"),
-        (["2026-*.json", "--json", "2026-01.json"], "would overwrite the input"),
-        (["cut.json"], "cut.json"),
-    ],
-)
-def test_bad_input_is_named(folder, capsys, arguments, says):
+def test_bad_input_is_named(folder, capsys):
     (folder / "other").mkdir()
     text = (folder / "2026-01.json").read_text("utf-8")
     (folder / "other" / "2026-01.json").write_text(text, "utf-8")
     (folder / "cut.json").write_text(text[:-20], "utf-8")
-    assert says in refused(capsys, *arguments)
+    names = " ".join(NAMES)
+    for arguments, says in (
+        (f"1.csv {names}", "--time must name the column of dates or times"),
+        (f"1.csv --time dya {names}", "did you mean 'day'"),
+        ("2026-01.json --target hired", "--target hired names a column, and FILE holds counts"),
+        ("2026-01.json other/2026-01.json", "another file has the period 2026-01 too"),
+        ("2026-01.json 2026-01.json", "is named twice"),
+        ("2026-01.json 1.csv", "1.csv ends in '.csv'; only files of .json can be read"),
+        ("1.csv 2026-01.json --time day", "ends in '.json'"),
+        ("2026-*.json --reference 0", "--reference must be a number of first periods"),
+        ("2026-*.json --reference 2025-01", "--reference must name a period that has rows"),
+        ("none.json", "there is no file none.json"),
+        ("2026-*.json --json 2026-01.json", "would overwrite the input"),
+        ("cut.json", "cut.json"),
+    ):
+        assert says in refused(capsys, "over", *arguments.split())
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The page of a report: one file, for every screen, paper and screen readers."""
+"""Pages of reports and comparisons: one file, for every screen, paper and screen readers."""
 
 import html
 import json
@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import skbiasamp
-from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
+from skbiasamp import DirectionalAuditor, MultiAttributeAuditor, NumericAuditor
 from skbiasamp.datasets import load_compas
 from skbiasamp.results import AuditReport
 
@@ -26,6 +26,7 @@ pytest.importorskip("jinja2")
 FOLDER = Path(skbiasamp.__file__).parent / "render"
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 ATTACK = "<script>alert(1)</script>"
+WILD = "</style><img src=x onerror=alert(2)>"
 
 
 class Reading(HTMLParser):
@@ -88,25 +89,24 @@ def part_of(report, kind, **named):
     return match
 
 
-def hostile_audit(n=400):
-    rng = np.random.default_rng(0)
-    groups = pd.DataFrame(
+def hostile_groups(rng, n):
+    return pd.DataFrame(
         {
             "one": np.array([ATTACK, "a|b\nc \"quoted\" & 'x'"], object)[rng.integers(0, 2, n)],
             "two": np.array(["W" * 300, "\u202eold\x00"], object)[rng.integers(0, 2, n)],
         }
     )
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    n = 400
+    rng = np.random.default_rng(0)
+    groups = hostile_groups(rng, n)
     lean = 0.2 * (groups["one"] == ATTACK).to_numpy()
     y = (rng.random((n, 6)) < 0.3 + lean[:, None]).astype(int)
     y_pred = np.where(rng.random((n, 6)) < 0.8, y, 1)
-    tasks = [
-        "</style><img src=x onerror=alert(2)>",
-        "{{ 7*7 }}",
-        "x" * 200,
-        "a b " * 40,
-        "']]>",
-        "",
-    ]
+    tasks = [WILD, "{{ 7*7 }}", "x" * 200, "a b " * 40, "']]>", ""]
     return skbiasamp.audit(
         pd.DataFrame(y, columns=tasks),
         pd.DataFrame(y_pred, columns=tasks),
@@ -122,16 +122,6 @@ def hostile_audit(n=400):
 
 
 @pytest.fixture(scope="module")
-def hostile():
-    return hostile_audit()
-
-
-@pytest.fixture(scope="module")
-def hostile_page(hostile):
-    return hostile.to_html()
-
-
-@pytest.fixture(scope="module")
 def plain():
     sex = ["f"] * 400 + ["m"] * 400
     y = [1] * 300 + [0] * 100 + [1] * 100 + [0] * 300
@@ -139,7 +129,7 @@ def plain():
     return skbiasamp.audit(y, y_pred, sensitive_features=sex, random_state=0)
 
 
-@pytest.fixture(scope="module", params=["hostile", "plain"])
+@pytest.fixture(scope="module", params=["hostile", "plain", "compared_hostile", "compared"])
 def read(request):
     return Reading(request.getfixturevalue(request.param).to_html())
 
@@ -147,55 +137,46 @@ def read(request):
 # --------------------------------------------------------------------------- one sound file
 
 
-def assert_sound(read):
-    """Elements are closed, and references within the page lead somewhere."""
+def test_the_page_is_sound_html_that_needs_nothing_from_outside(read):
     assert not read.unbalanced
     assert not read.open
     ids = Counter(element["id"] for element in read.elements if "id" in element)
     assert [name for name, n in ids.items() if n > 1] == []
-    referred = [element["href"] for element in read.elements if "href" in element]
-    referred += [
+    places = [element["href"] for element in read.elements if "href" in element]
+    places += [
         "#" + element["aria-labelledby"]
         for element in read.elements
         if "aria-labelledby" in element
     ]
-    assert len(referred) >= 3
-    assert {link.removeprefix("#") for link in referred} <= set(ids)
-
-
-def assert_alone(read):
-    """The page needs nothing from outside."""
+    assert len(places) >= 3
+    assert {link.removeprefix("#") for link in places} <= set(ids)
     assert not [element for element in read.elements if "src" in element]
     assert not read.all("link")
     assert all(element["href"].startswith("#") for element in read.elements if "href" in element)
-
-
-def test_the_page_is_sound_html(read):
-    assert_sound(read)
-
-
-def test_the_page_needs_nothing_from_outside(read):
-    assert_alone(read)
     for style in (FOLDER / "page.css", FOLDER / "page.js"):
         assert not re.search(r"url\(|@import|https?:|fetch|XMLHttp", style.read_text())
 
 
-def test_labels_are_text_and_nothing_else(hostile_page):
-    read = Reading(hostile_page)
+@pytest.mark.parametrize("kind", ["hostile", "compared_hostile"])
+def test_labels_are_text_and_nothing_else(kind, request):
+    page = request.getfixturevalue(kind).to_html()
+    read = Reading(page)
     assert len(read.all("script")) == 1
     assert not read.all("img")
     assert not [
         element for element in read.elements if any(key.startswith("on") for key in element)
     ]
-    assert ATTACK not in hostile_page
-    assert "{{ 7*7 }}" in hostile_page
+    assert ATTACK not in page
+    assert "{{ 7*7 }}" in page
+    if kind == "compared_hostile":
+        assert "{{ 6*6 }}" in read.texts("h1")[0]
     names = " ".join(read.texts("th", scope="row"))
     assert ATTACK in names
-    assert "</style><img src=x onerror=alert(2)>" in names
+    assert WILD in names
     assert "a|b c \"quoted\" & 'x'" in names
     # What would turn text around, or could not be written, is shown as unknown.
     assert "\ufffdold\ufffd" in names
-    assert "\u202e" not in hostile_page
+    assert "\u202e" not in page
 
 
 def test_headings_and_landmarks_are_in_order(read):
@@ -207,6 +188,7 @@ def test_headings_and_landmarks_are_in_order(read):
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert read.texts("h1") == read.texts("title")[:1] != []
     for landmark in ("header", "main", "footer"):
         assert len(read.all(landmark)) == 1
     first_link = read.all("a")[0]
@@ -228,7 +210,7 @@ def test_tables_and_pictures_speak(read):
     assert len(marks) == len(read.all("td", **{"class": "marks"}))
     assert all(marks)  # their titles: there is no other text in them
     pictures = read.all("div", role="img")
-    assert len(pictures) >= 3
+    assert pictures
     assert all(picture["aria-label"] for picture in pictures)
 
 
@@ -276,9 +258,17 @@ def test_a_page_shows_what_there_is(plain):
     html_page = AuditReport(results={"mine": plain["MALS"]}).to_html()
     assert "mine" in Reading(html_page).texts("caption")[0]
     assert not Reading(html_page).unbalanced
+    sex = ["f", "m"] * 40
+    groups_alone = skbiasamp.audit(
+        [0, 1, 1, 0] * 20, sensitive_features=sex, sensitive_pred=sex[::-1],
+        auditor=DirectionalAuditor("T->A", reference="test", interval=None),
+    )  # fmt: skip
+    assert part_of(groups_alone, "Card").picture.caption.startswith("Share of each group")
+    assert not Reading(groups_alone.to_html()).unbalanced
 
 
-def test_the_strongest_ten_are_shown_and_the_rest_asked_for(hostile, hostile_page):
+def test_the_strongest_ten_are_shown_and_the_rest_asked_for(hostile):
+    hostile_page = hostile.to_html()
     read = Reading(hostile_page)
     assert len(hostile["directional A->T"].table) == 24
     for table in ("pairs", "rates-table"):
@@ -297,30 +287,7 @@ def test_the_strongest_ten_are_shown_and_the_rest_asked_for(hostile, hostile_pag
     assert rows[:10] != shown
 
 
-def test_a_page_is_titled_with_the_model_and_has_its_data():
-    report = skbiasamp.audit(
-        [1, 0] * 40, [1, 1] * 40, sensitive_features=["f", "f", "m", "m"] * 20,
-        auditor=DirectionalAuditor(reference="test", interval=None), random_state=0,
-    )  # fmt: skip
-    report.context.update(model_name="a < b", data_name="march")
-    read = Reading(report.to_html())
-    assert read.texts("h1") == read.texts("title")[:1] != []
-    text = "For the fitted model “a < b”, on 80 rows of march."
-    assert text in read.texts("main")[0]
-    assert text in Reading(report._repr_html_()).texts("div")[0]
-
-
 # --------------------------------------------------------------------------- the picture
-
-
-def test_without_predictions_of_the_task_there_is_no_picture():
-    sex = ["f", "m"] * 40
-    report = skbiasamp.audit(
-        [0, 1, 1, 0] * 20, sensitive_features=sex, sensitive_pred=sex[::-1],
-        auditor=DirectionalAuditor("T->A", reference="test", interval=None),
-    )  # fmt: skip
-    assert part_of(report, "Card").picture.caption.startswith("Share of each group")
-    assert not Reading(report.to_html()).unbalanced
 
 
 def test_axes_hold_0_and_all_marks_and_their_labels_do_not_run_together(plain, hostile):
@@ -486,7 +453,7 @@ def test_an_audit_of_one_task_prints_on_two_sheets(paper, tmp_path):
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", file.read_bytes())) == 2
 
 
-def test_axe_finds_nothing_wrong(hostile_page, tmp_path):
+def test_axe_finds_nothing_wrong(hostile, tmp_path):
     axe = Path(os.environ.get("AXE_CORE", "no axe-core"))
     if not axe.is_file():
         pytest.skip("AXE_CORE names no axe.min.js (npm install axe-core): axe was not asked")
@@ -496,7 +463,7 @@ def test_axe_finds_nothing_wrong(hostile_page, tmp_path):
         axe.run("main").then(seen => document.getElementById("found").textContent = JSON.stringify(
           {{passed: seen.passes.length, broken: seen.violations.map(one => one.id)}}));
         </script></body>"""
-    checks = in_chromium(hostile_page.replace("</body>", probe), tmp_path)
+    checks = in_chromium(hostile.to_html().replace("</body>", probe), tmp_path)
     assert checks["passed"] > 10
     assert checks["broken"] == []
 
@@ -526,12 +493,219 @@ def shown(pages, folder):
     return [sizes[i : i + 4] for i in range(0, len(sizes), 4)]
 
 
-def counted_rows(counts):
-    """Return labels, predictions and groups from counts of (group, label, prediction)."""
-    return (np.repeat([key[i] for key in counts], list(counts.values())) for i in (1, 2, 0))
+# --------------------------------------------------------------------------- comparisons
+
+SIDES = {
+    **dict.fromkeys(("amplifies more", "reveals more"), "above"),
+    **dict.fromkeys(("amplifies less", "reveals less"), "below"),
+    **dict.fromkeys(("no clear effect", "no clear difference"), "across"),
+}
 
 
-WIDENED = {
-    ("f", 1, 1): 290, ("f", 1, 0): 10, ("f", 0, 1): 30, ("f", 0, 0): 70,
-    ("m", 1, 1): 70, ("m", 1, 0): 30, ("m", 0, 1): 5, ("m", 0, 0): 295,
-}  # fmt: skip
+def few(**named):
+    return [DirectionalAuditor(reference="test", **named)]
+
+
+@pytest.fixture(scope="module")
+def compared_hostile():
+    n = 300
+    rng = np.random.default_rng(0)
+    groups = hostile_groups(rng, n)
+    y = (rng.random((n, 4)) < 0.3 + 0.2 * (groups["one"] == ATTACK).to_numpy()[:, None]).astype(int)
+    tasks = [WILD, "{{ 7*7 }}", "x" * 200, "']]>"]
+
+    def predicted(share):
+        return pd.DataFrame(np.where(rng.random((n, 4)) < share, y, 1), columns=tasks)
+
+    models = {"{{ 6*6 }}": predicted(0.9), ATTACK: predicted(0.6), "W" * 90: predicted(0.8)}
+    return skbiasamp.compare(
+        pd.DataFrame(y, columns=tasks),
+        models,
+        sensitive_features=groups,
+        sensitive_preds={
+            name: groups.iloc[rng.permutation(n)].set_axis(groups.index) for name in models
+        },
+        auditor=[
+            *few(),
+            *few(direction="T->A"),
+            MultiAttributeAuditor(reference="test", min_count=20),
+        ],
+        random_state=0,
+    )
+
+
+def tables_of(report):
+    return {one.id: one for one in parts(report.to_document()) if type(one).__name__ == "Table"}
+
+
+def labels(n=800):
+    rng = np.random.default_rng(1)
+    sex = np.where(np.arange(n) < n // 2, "f", "m")
+    hired = (rng.random(n) < np.where(sex == "f", 0.3, 0.6)).astype(int)
+    old = np.where(rng.random(n) < 0.1, 1 - hired, hired)
+    new = np.where((sex == "m") & (rng.random(n) < 0.3), 1, old)
+    return sex, hired, old, new
+
+
+@pytest.fixture(scope="module")
+def compared():
+    sex, hired, old, new = labels()
+    return skbiasamp.compare(
+        hired, {"old": old, "new": new}, sensitive_features=sex, random_state=0
+    )
+
+
+def test_numbers_of_a_comparison_are_those_of_its_results(compared):
+    sex, hired, old, new = labels()
+    tables = tables_of(compared)
+    pairs, churn = tables["pairs-1"], tables["churn-1"]
+    rows = {row.name: row for row in pairs.rows}
+    cells = dict(zip(pairs.columns, rows["m"].cells, strict=True))
+    texts = {name: cell.text for name, cell in cells.items()}
+    assert pairs.caption.startswith("new: rates of each pair, the largest change first.")
+    assert texts["Labelled so"] == f"{100 * hired[sex == 'm'].mean():.1f} %"
+    right = [100 * (model == hired)[sex == "m"].mean() for model in (old, new)]
+    (errors,) = (row for row in tables["errors-1"].rows if row.name == "m")
+    assert errors.dot == pytest.approx(right[1] - right[0])
+    shares = [100 * one[sex == "m"].mean() for one in (old, new)]
+    assert [texts["Reference"], texts["Model"]] == [f"{one:.1f} %" for one in shares]
+    change = cells["Change, percentage points"]
+    # Less that of all rows, which the interval is of.
+    assert change.text == f"{shares[1] - shares[0] - 100 * (new.mean() - old.mean()):+.2f}"
+    pair = compared["directional A->T"].pairs.query("group == 'm'").iloc[0]
+    assert change.ends == f"{100 * pair['low']:+.2f} to {100 * pair['high']:+.2f}"
+    changed = dict(zip(("f", "m"), compared["MALS"].churn["changed"], strict=True))
+    assert {row.name: row.cells[1].value for row in churn.rows} == changed
+    (section,) = (
+        one for one in parts(compared.to_document()) if getattr(one, "id", "") == "model-1"
+    )
+    assert type(section).__name__ == "Section"
+    assert "Predictions changed more often in some groups than in others (p < 0.001)." in [
+        getattr(one, "text", "") for one in section.items
+    ]
+    drawn = {(row.group, row.name): row for row in tables["differences-table"].rows}
+    metrics = [name.replace("->", "→") for name in compared]
+    assert list(drawn) == [(name, model) for name in metrics for model in ("old", "new")]
+    for name, one in zip(metrics, compared.values(), strict=True):
+        row, reference = one.table.set_index("model").loc["new"], drawn[name, "old"]
+        assert drawn[name, "new"].side == SIDES[one.verdict("new")]
+        numbers = [cell.value for cell in drawn[name, "new"].cells[:4]]
+        assert drawn[name, "new"].span == one.judged("new")[1:]
+        names = ("value", "difference", "difference_low", "p_adjusted")
+        assert numbers == pytest.approx([row[each] for each in names])
+        assert reference.cells[0].value == pytest.approx(one.table["value"][0])
+        assert [cell.text for cell in reference.cells[1:]] == ["–", "–", "–", "reference"]
+
+
+def test_changes_of_a_negative_association_have_their_own_interval():
+    """Change and interval are not turned by the sign of the association."""
+    sex, hired, old, _ = labels()
+    fewer = np.where((sex == "f") & (np.random.default_rng(0).random(800) < 0.3), 0, old)
+    report = skbiasamp.compare(
+        hired, {"old": old, "new": fewer}, sensitive_features=sex, auditor=few(), random_state=0
+    )
+    pair = report["directional A->T"].pairs.query("group == 'f'").iloc[0]
+    assert pair["sign"] == -1
+    assert pair["low"] < pair["change"] < pair["high"] < 0
+    (row,) = (row for row in tables_of(report)["pairs-1"].rows if row.name == "f")
+    low, high = (100 * pair[end] for end in ("low", "high"))
+    assert row.cells[4].ends == f"{low:+.2f} to {high:+.2f}".replace("-", "−")
+
+
+def disagreeing():
+    """Both groups lose predictions: rates come closer, shares move apart."""
+    sex = np.repeat(["f", "m"], 5000)
+    hired = np.concatenate([np.arange(5000) < 1500, np.arange(5000) < 3000]).astype(int)
+    new = np.concatenate([np.arange(5000) < 700, np.arange(5000) < 2000]).astype(int)
+    return skbiasamp.compare(
+        hired, {"old": hired, "new": new}, sensitive_features=sex, random_state=0
+    )
+
+
+def test_changes_of_numbers_are_shown_in_the_unit_of_the_value():
+    """Wages of men are raised by 60, which is 0.17 of their standard deviation."""
+    rng = np.random.default_rng(0)
+    sex = np.repeat(["f", "m"], 200)
+    wage = 3000 + 500 * (sex == "m") + rng.normal(0, 250, 400)
+    models = {"old": wage, "new": wage + 60 * (sex == "m")}
+    auditor = NumericAuditor(reference="test")
+    report = skbiasamp.compare(wage, models, sensitive_features=sex, auditor=[auditor])
+    cells = " ".join(Reading(report.to_html()).texts("td"))
+    # Compared with the mean of all rows, which rises by 30.
+    assert f"{30 / wage.std():+.4f}" in cells
+    assert "+60.0000" not in cells
+
+
+def test_metrics_that_disagree_are_named_and_explained():
+    report = disagreeing()
+    assert report["directional A->T"].verdict("new") == "amplifies less"
+    assert report["MALS"].verdict("new") == "amplifies more"
+    (finding,) = (each for each in report.findings if each.code == "SBA505")
+    assert finding.numbers["more"]["MALS"] == "amplifies more"
+    assert finding.numbers["less"]["directional A→T"] == "amplifies less"
+    assert "rates and shares can change in opposite directions" in finding.text
+    page = " ".join(Reading(report.to_html()).texts("main")[0].split())
+    assert finding.text in page
+
+
+def test_a_page_of_twenty_models_stays_small():
+    sex, hired, old, _ = labels(200)
+    rng = np.random.default_rng(2)
+    models = {f"model {i}": np.where(rng.random(200) < 0.05, 1 - old, old) for i in range(20)}
+    report = skbiasamp.compare(hired, models, sensitive_features=sex, auditor=few(), random_state=0)
+    page = report.to_html()
+    assert len(page.encode()) < 2_000_000
+    card = part_of(report, "Card")
+    assert len(card.answers) == 20
+    assert card.title == "19 models compared with “model 0”"
+
+
+def test_a_browser_shows_both_pages_without_overflow_and_sorts_them(
+    hostile, compared_hostile, tmp_path
+):
+    """Of a report and of a comparison: one start of the browser for both."""
+    report, comparison = shown([hostile.to_html(), compared_hostile.to_html()], tmp_path)
+    for page in (report, comparison):
+        assert [window["wide"] for window in page] == [400, 900, 1000, 1280]
+        assert [window["cut"] for window in page] == [0, 0, 0, 0]
+    for one in report:
+        (first, falling), (second, rising) = one["sorted"]
+        assert (first, second) == ("descending", "ascending")
+        assert falling == sorted(one["before"], reverse=True) != one["before"]
+        assert rising == sorted(one["before"])
+
+
+def test_the_axis_of_differences_has_0_in_its_middle(compared):
+    """A change to one side is not drawn longer than one to the other."""
+    axes = [table.axis for name, table in tables_of(compared).items() if name.startswith("pairs")]
+    assert axes
+    assert all(axis.low == -axis.high for axis in axes)
+
+
+def test_a_step_about_accuracy_rests_on_the_interval_of_its_difference():
+    """Two more rows of 800 that are right are no gain, and two more that are wrong no cost."""
+    sex = np.repeat(["f", "m"], 400)
+    hired = np.r_[np.repeat([1, 0], [100, 300]), np.repeat([1, 0], [200, 200])]
+
+    def wrong(*positions):
+        predicted = hired.copy()
+        predicted[np.concatenate(positions)] ^= 1
+        return predicted
+
+    def first_step(old, new):
+        models = {"old": old, "new": new}
+        report = skbiasamp.compare(hired, models, sensitive_features=sex, auditor=few())
+        first = report.findings[0]
+        return report["directional A->T"].verdict("new"), first.topic, first.text
+
+    fair = wrong(*(range(start, start + 10) for start in (0, 100, 400, 600)))
+    amplifying = wrong(range(19), range(600, 619))
+    assert (amplifying == hired).sum() == (fair == hired).sum() + 2
+    verdict, lead, text = first_step(fair, amplifying)
+    assert (verdict, lead) == ("amplifies more", "no gain")
+    assert text.endswith("is not clearly more accurate.")
+    assert first_step(amplifying, fair)[:2] == ("amplifies less", "choice")
+    worse = wrong(*(range(start, start + 20) for start in (0, 100, 400, 600)))
+    verdict, lead, text = first_step(amplifying, worse)
+    assert (verdict, lead) == ("amplifies less", "cost")
+    assert "its accuracy is 5.2 percentage points lower." in text

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from discovery import failed_checks
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn import config_context
-from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import StackingClassifier
@@ -16,17 +16,15 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skbiasamp import LeakageProbe
 
 UNMEASURED = "LeakageProbe was fitted without the sensitive feature"
 
 
-@parametrize_with_checks([LeakageProbe()])
 @pytest.mark.filterwarnings(f"ignore:{UNMEASURED}")
-def test_keeps_what_scikit_learn_asks_of_a_transformer(estimator, check):
-    check(estimator)
+def test_keeps_what_scikit_learn_asks_of_a_transformer():
+    assert failed_checks(LeakageProbe()) == {}
 
 
 @pytest.fixture
@@ -64,9 +62,10 @@ def test_few_values_are_told_by_a_table(people):
     assert probe.leakage_ == pytest.approx(table.max(axis=1).sum() / 2, abs=0.02)
 
 
-def test_noise_tells_nothing(people):
-    probe = LeakageProbe(random_state=0).fit(people[["age"]], sensitive_features=people["sex"])
-    assert probe.leakage_ < 0.55
+def test_noise_tells_nothing_beside_the_sensitive_column_either(people):
+    passed = LeakageProbe(random_state=0).fit(people[["age"]], sensitive_features=people["sex"])
+    named = LeakageProbe(sensitive="sex", random_state=0).fit(people[["sex", "age"]])
+    assert passed.leakage_ == named.leakage_ < 0.55
 
 
 def test_two_probes_show_what_a_step_removes(people):
@@ -99,11 +98,6 @@ def test_named_columns_need_no_routing(people):
     ).fit(people, people["age"] > 40)
     assert pipeline["raw"].leakage_ > 0.8
     assert pipeline.predict(people).shape == (600,)
-
-
-def test_the_sensitive_column_itself_is_not_seen(people):
-    probe = LeakageProbe(sensitive="sex", random_state=0).fit(people[["sex", "age"]])
-    assert probe.leakage_ < 0.6
 
 
 @pytest.mark.filterwarnings(f"ignore:{UNMEASURED}")
@@ -167,7 +161,7 @@ def test_a_probe_that_measures_nothing_says_so_at_once(people):
 
 @pytest.mark.filterwarnings(f"ignore:{UNMEASURED}")
 def test_without_an_attribute_it_only_passes(people):
-    probe = LeakageProbe().fit(people)
+    probe = LeakageProbe(random_state=0).fit(people)
     assert not hasattr(probe, "leakage_")
     assert probe.transform(people) is people
     assert_array_equal(probe.get_feature_names_out(), people.columns)
@@ -176,27 +170,11 @@ def test_without_an_attribute_it_only_passes(people):
             getattr(probe, name)
     with pytest.raises(AttributeError, match=r"^'LeakageProbe' object has no attribute 'leakage'"):
         _ = probe.leakage
-
-
-@pytest.mark.filterwarnings(f"ignore:{UNMEASURED}")
-def test_a_fit_without_an_attribute_forgets_the_one_before(people):
-    probe = LeakageProbe(random_state=0).fit(people, sensitive_features=people["sex"])
-    assert probe.leakage_ > 0.5
+    # A fit with an attribute before is forgotten.
+    assert probe.fit(people, sensitive_features=people["sex"]).leakage_ > 0.5
     assert not hasattr(probe.fit(people), "leakage_")
-
-
-def test_clones_measure_the_same(people):
-    probe = LeakageProbe(sensitive="sex", random_state=0)
-    assert clone(probe).fit(people).leakage_ == probe.fit(people).leakage_
-
-
-def test_a_missing_column_is_named(people):
-    with pytest.raises(ValueError, match="X has no column 'race'"):
-        LeakageProbe(sensitive="race").fit(people)
-    with pytest.raises(ValueError, match="X is an array"):
-        LeakageProbe(sensitive="sex").fit(people[["age"]].to_numpy())
     with pytest.raises(ValueError, match="10 rows but X has 600"):
-        LeakageProbe().fit(people, sensitive_features=["f"] * 10)
+        probe.fit(people, sensitive_features=["f"] * 10)
 
 
 class Flattened(LogisticRegression):

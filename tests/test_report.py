@@ -8,18 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from sklearn.metrics import accuracy_score, confusion_matrix
+from sklearn.metrics import confusion_matrix
 
 import skbiasamp
 from skbiasamp import (
-    Contingency,
     DirectionalAuditor,
     DPAAuditor,
     LeakageAuditor,
     MALSAuditor,
     MultiAttributeAuditor,
 )
-from skbiasamp.datasets import load_compas
 from skbiasamp.results import AuditReport
 
 FEW_DRAWS = {"n_resamples": 50, "random_state": 0}
@@ -59,10 +57,6 @@ def result_of(auditor, rows=AMPLIFIED, *, trained=False, **options):
 
 ANALYTIC = {"interval": "analytic"}
 OWN_LABELS = {"reference": "test"} | ANALYTIC
-TEN_TIMES = {cell: 10 * n for cell, n in AMPLIFIED.items()}
-GUESSED = np.where(np.arange(8_000) % 9 == 0, "f", counted(TEN_TIMES)[2])
-THREE = AMPLIFIED | {("x", 1, 1): 60, ("x", 1, 0): 10, ("x", 0, 0): 60, ("x", 0, 1): 1}
-# 23.36 points, but a reader subtracts 30.1 from 53.4.
 ROUNDED = {
     ("f", 1, 1): 10380, ("f", 0, 1): 303, ("f", 0, 0): 9317,
     ("m", 1, 1): 6011, ("m", 1, 0): 1769, ("m", 0, 0): 12220,
@@ -72,16 +66,11 @@ ROUNDED = {
 @pytest.mark.parametrize(
     ("result", "expected"),
     [
-        (lambda: result_of(MALSAuditor(**OWN_LABELS)),
-         "The model amplifies the association between group and task in its labels. The mean "
-         "change is +6.0 percentage points."),
-        (lambda: result_of(LeakageAuditor(equalize=None, quality="accuracy", balanced=False,
-                                          **FEW_DRAWS)),
-         "Correct guesses go from 75.0 % to 80.6 %, and the value is +0.0563."),
         (lambda: result_of(DirectionalAuditor(reference="test", interval=None)),
          "Not measured: the gap between f and m. No interval was requested"),
         (lambda: result_of(MultiAttributeAuditor(min_count=10_000, **OWN_LABELS)),
          "No pair of group and task has both"),
+        # 23.36 points, but a reader subtracts 30.1 from 53.4.
         (lambda: result_of(DirectionalAuditor(**OWN_LABELS), ROUNDED),
          "The gap is 13.0 percentage points in the labels, and 23.3 in the predictions."),
     ],
@@ -152,22 +141,9 @@ def test_an_audit_runs_what_its_inputs_allow(amplified, everything):
     y, _, group = counted(AMPLIFIED)
     without = skbiasamp.audit(y, sensitive_features=group, sensitive_pred=group, random_state=0)
     assert list(without) == ["directional T->A", "DPA T->A"]
+    assert without.primary == "directional T->A"
     assert "accuracy" not in without.groups
     assert "predicted_rate" not in without.rates
-
-
-def test_results_are_those_of_the_auditors(amplified):
-    y, y_pred, group = counted(AMPLIFIED)
-    auditor = DirectionalAuditor(reference="test")
-    alone = auditor.audit(y, y_pred, sensitive_features=group)
-    pd.testing.assert_frame_equal(amplified["directional A->T"].table, alone.table)
-    assert amplified["directional A->T"].low == alone.low
-
-
-def test_auditors_of_ones_own_replace_those_of_the_inputs():
-    report = report_of(AMPLIFIED, auditor=[DirectionalAuditor(reference="test", interval=None)] * 2)
-    assert list(report) == ["directional A->T", "directional A->T (2)"]
-    assert "No interval was requested" in report.sentences["directional A->T"]
 
 
 def test_rates_are_those_of_scikit_learn(amplified):
@@ -180,21 +156,6 @@ def test_rates_are_those_of_scikit_learn(amplified):
         assert row.false_positive_rate == fp / (fp + tn)
     assert amplified.groups["accuracy"].tolist() == [0.9, 365 / 400]
     assert amplified.groups["share"].tolist() == [0.5, 0.5]
-
-
-def test_rates_are_those_of_fairlearn(amplified):
-    """Selection rate, accuracy, error rates, and the impact ratio from group_min and group_max."""
-    fairness = pytest.importorskip("fairlearn.metrics")
-    y, y_pred, group = counted(AMPLIFIED)
-    names = ("accuracy", "true_positive_rate", "false_positive_rate")
-    metrics = {"predicted_rate": fairness.selection_rate, "accuracy": accuracy_score}
-    metrics |= {name: getattr(fairness, name) for name in names[1:]}
-    frame = fairness.MetricFrame(metrics=metrics, y_true=y, y_pred=y_pred, sensitive_features=group)
-    rates = amplified.rates.set_index("group")
-    pd.testing.assert_frame_equal(
-        frame.by_group, rates[list(metrics)], check_names=False, check_dtype=False
-    )
-    assert rates["impact_ratio"].min() == pytest.approx(frame.ratio()["predicted_rate"])
 
 
 def test_rates_have_wilson_and_score_intervals(amplified):
@@ -213,99 +174,17 @@ def test_rates_have_wilson_and_score_intervals(amplified):
     assert rates.loc["m", "false_positive_rate_high"] > rates.loc["m", "false_positive_rate"]
 
 
-@pytest.mark.parametrize("n", range(3, 60))
-def test_intervals_of_rates_end_at_0_and_1(n):
-    report = skbiasamp.audit(
-        [1, 0] * n, [1, 0] * n, sensitive_features=(["f", "f", "m", "m"] * n)[: 2 * n],
-        auditor=DirectionalAuditor(reference="test", interval=None),
-    )  # fmt: skip
-    ends = report.rates[["accuracy_high", "true_positive_rate_high", "false_positive_rate_low"]]
-    assert ((ends >= 0) & (ends <= 1)).all(axis=None)
-
-
-def test_weights_of_one_unit_or_another_give_the_same_intervals():
-    y, y_pred, group = counted(dict.fromkeys(AMPLIFIED, 1))
-    weight = np.array(list(AMPLIFIED.values())) / 7
-    ends = [
-        skbiasamp.audit(
-            y, y_pred, sensitive_features=group, sample_weight=weight * unit,
+def test_intervals_of_rates_end_at_0_and_1():
+    for n in range(3, 60, 4):
+        rates = skbiasamp.audit(
+            [1, 0] * n, [1, 0] * n, sensitive_features=(["f", "f", "m", "m"] * n)[: 2 * n],
             auditor=DirectionalAuditor(reference="test", interval=None),
-        ).rates[["accuracy_low", "impact_ratio_high"]]
-        for unit in (1, 3.3)
-    ]  # fmt: skip
-    pd.testing.assert_frame_equal(*ends)
-
-
-def test_a_report_holds_the_call_that_made_it():
-    y, y_pred, group = counted(AMPLIFIED)
-    report = skbiasamp.audit(
-        y.tolist(), y_pred, sensitive_features=pd.Series(group), random_state=0, groups="marginal",
-        auditor=[MALSAuditor(reference="test", interval=None)],
-    )  # fmt: skip
-    report.to_html(data_name="march")
-    assert report.context["call"] == (
-        "skbiasamp.audit(y_true, y_pred, sensitive_features=sensitive_features, "
-        "auditor=[MALSAuditor(interval=None, reference='test')], groups='marginal', "
-        "random_state=0)"
-    )
-    assert (report.context["model_name"], report.context["data_name"]) == (None, "march")
-    assert "chosen" in report.context["not_measured"]
-
-
-def test_what_was_not_measured_is_said(amplified, everything):
-    assert amplified.context["not_measured"] == ["groups", "scores", "sets", "causes"]
-    assert everything.context["not_measured"] == ["causes"]
-    page = amplified.to_html()
-    assert "No scores were passed." in page
-    assert "No scores were passed." not in everything.to_html()
-
-
-def test_one_of_several_classes_is_right_or_not():
-    y, y_pred = np.array(list("aabbcc") * 10), np.array(list("abbbcc") * 10)
-    report = skbiasamp.audit(
-        y, y_pred, sensitive_features=["f", "m", "f", "m", "f", "m"] * 10, random_state=0
-    )
-    assert report.groups.set_index("group")["accuracy"].to_dict() == pytest.approx(
-        {"f": 1.0, "m": 2 / 3}
-    )
-
-
-def test_weights_count_as_rows():
-    y, y_pred, group = counted(dict.fromkeys(AMPLIFIED, 1))
-    weighted = skbiasamp.audit(
-        y,
-        y_pred,
-        sensitive_features=group,
-        sample_weight=list(AMPLIFIED.values()),
-        random_state=0,
-        auditor=[DirectionalAuditor(reference="test", interval=None)],
-    )
-    assert weighted["directional A->T"].value == report_of(AMPLIFIED)["directional A->T"].value
-    assert weighted.context["rows"] == "800 rows, 2 groups, 1 task"
-
-
-def test_contingencies_are_audited_as_their_rows(amplified):
-    y, y_pred, group = counted(AMPLIFIED)
-    cells = Contingency.from_labels(y, y_pred, sensitive_features=group)
-    report = skbiasamp.audit(cells, random_state=0)
-    assert report.summary.equals(amplified.summary)
-    assert report.summary.index.name == "audit"
+        ).rates  # fmt: skip
+        ends = rates[["accuracy_high", "true_positive_rate_high", "false_positive_rate_low"]]
+        assert ((ends >= 0) & (ends <= 1)).all(axis=None)
 
 
 # --------------------------------------------------------------------------- the verdict
-
-
-def test_the_verdict_is_that_of_directional_amplification(amplified):
-    assert amplified.primary == "directional A->T"
-    assert amplified.verdict == amplified.sentences["directional A->T"]
-    for told in (repr(amplified), amplified.to_markdown(), amplified._repr_html_()):
-        assert "The model widens the gap between f and m" in told
-
-
-def test_the_verdict_is_that_of_t_to_a_if_only_the_group_is_predicted():
-    y, _, group = counted(AMPLIFIED)
-    report = skbiasamp.audit(y, sensitive_features=group, sensitive_pred=group, random_state=0)
-    assert report.primary == "directional T->A"
 
 
 def test_a_report_of_anything_has_a_verdict(amplified):
@@ -313,16 +192,9 @@ def test_a_report_of_anything_has_a_verdict(amplified):
     assert AuditReport({}).facts.verdict == "not measured"
     report = AuditReport({name: amplified[name] for name in ("MALS", "DPA A->T")})
     assert report.primary == "DPA A->T"
-    content = json.loads(amplified.to_json())
-    assert (content["primary"], content["verdict"]) == (amplified.primary, amplified.verdict)
-    assert content["results"]["leakage"]["verdict"] == "reveals more"
-
-
-# Women are predicted 90 % for 60 %, men 65 % for 40 %: more than that of the larger group.
-OFTEN = {
-    ("f", 1, 1): 2400, ("f", 0, 1): 1200, ("f", 0, 0): 400,
-    ("m", 1, 1): 2240, ("m", 0, 1): 1400, ("m", 0, 0): 1960,
-}  # fmt: skip
+    assert report.value == report["DPA A->T"].value
+    assert report.limit_verdict is None
+    assert report_of(AMPLIFIED, limit=0.02).limit_verdict == "outside the limit"
 
 
 def test_a_model_worse_than_chance_is_said():
@@ -332,64 +204,11 @@ def test_a_model_worse_than_chance_is_said():
     assert "less accurate than a random guess, so the perturbed labels of leakage are" in text
 
 
-def test_combined_groups_are_named_with_their_columns():
-    y, y_pred, group = counted(AMPLIFIED)
-    both = pd.DataFrame({"sex": group, "age": np.where(np.arange(len(y)) % 2, "old", "young")})
-    report = skbiasamp.audit(
-        y, y_pred, sensitive_features=both, random_state=0,
-        auditor=[DirectionalAuditor(reference="test")],
-    )  # fmt: skip
-    assert report.context["group_columns"] == ["sex", "age"]
-    text = report.verdict + " ".join(report.warnings)
-    assert "most of all for sex = m, age = " in report.verdict
-    assert "sex = m, age = " in text
-    assert "('" not in text + repr(report["directional A->T"])
-    assert "sex = f, age = young" in repr(report["directional A->T"])
-
-
 # --------------------------------------------------------------------------- findings
 
 
 def topics(report):
     return {finding.topic for finding in report.findings}
-
-
-def test_findings_of_a_plain_audit(amplified):
-    assert topics(amplified) == {
-        "changed rates", "error rates", "favourable class", "labels as truth", "mitigation",
-        "no limit", "training labels",
-    }  # fmt: skip
-    assert amplified.warnings == [f"{one.text} {one.action}" for one in amplified.findings]
-
-
-def test_no_line_of_a_text_begins_with_a_percent_sign(everything):
-    lines = repr(everything).splitlines()
-    assert any("%" in line for line in lines)
-    assert not [line for line in lines if line.strip().startswith("%")]
-
-
-def test_every_finding_says_what_to_do_next(everything):
-    for report in (everything, report_of(BALANCED), report_of(OFTEN)):
-        assert all(one.text and one.action for one in report.findings)
-
-
-def test_training_labels_are_asked_for_where_there_are_none():
-    y, _, group = counted(AMPLIFIED)
-    report = report_of(AMPLIFIED, y_train=y, sensitive_train=group)
-    assert "training labels" not in topics(report)
-    assert report.context["n_train"] == 800
-    assert "From 800 training rows." in report.to_html()
-
-
-def test_balanced_labels_have_no_direction():
-    report = report_of(BALANCED)
-    result = report["directional A->T"]
-    assert result.published == 0
-    assert (result.verdict, report.primary) == ("adds a difference", "directional A->T")
-    assert not result.table["direction_clear"].any()
-    # Leakage asks another question, and the report says so.
-    assert report["leakage"].verdict == "reveals more"
-    assert "Each metric answers another question" in report.to_html()
 
 
 def test_a_model_that_adds_a_difference_is_described_by_it():
@@ -444,50 +263,33 @@ def test_labels_that_are_all_the_same_are_not_called_balanced():
 
 
 @pytest.mark.parametrize(
-    ("groups", "said"),
+    ("groups", "labels", "topic", "said"),
     [
-        (["Female", "Male", "female "], "The groups 'Female' and 'female ' differ only in"),
-        (["Female", "Male", "Fem ale"], None),
-        ([1, 2, 3], None),
+        (["Female", "Male", "female "], [0, 1, 1], "group spelling",
+         "The groups 'Female' and 'female ' differ only in"),
+        (["Female", "Male", "Fem ale"], [0, 1, 1], "group spelling", None),
+        (["f", "m", "NA"], [0, 1, 1], "missing names",
+         "The names of group 'NA' stand for missing values"),
+        (["f", " none", "nan"], [0, 1, 1], "missing names",
+         "The names of group ' none' and 'nan' stand for"),
+        (["f", "m", ""], ["no", "NULL", "yes"], "missing names",
+         "The names of group '' and class 'NULL' stand"),
+        ([("f", "US"), ("f", "n/a")] * 2, [0, 1, 1, 0], "missing names",
+         "The names of group ('f', 'n/a') stand"),
+        (["Nan", "Nana"], ["no", "yes"], "missing names",
+         "The names of group 'Nan' stand for missing values in"),
+        (["f", "(missing)"], ["unknown", "0"], "missing names", None),
+        ([1, 2, 3], [0, 1, 1], "missing names", None),
     ],
-)
-def test_two_spellings_of_a_group_are_found(groups, said):
-    """They were two groups, and nothing said so."""
-    y = np.tile([0, 1, 1], 60)
-    report = skbiasamp.audit(y, 1 - y, sensitive_features=np.repeat(groups, 60), random_state=0)
-    found = [one.text for one in report.findings if one.topic == "group spelling"]
-    assert len(found) == (said is not None)
-    assert all(one.startswith(said) for one in found)
-
-
-@pytest.mark.parametrize(
-    ("groups", "labels", "said"),
-    [
-        (["f", "m", "NA"], [0, 1, 1], "The names of group 'NA' stand for missing values"),
-        (["f", " none", "nan"], [0, 1, 1], "The names of group ' none' and 'nan' stand for"),
-        (["f", "m", ""], ["no", "NULL", "yes"], "The names of group '' and class 'NULL' stand"),
-        ([("f", "US"), ("f", "n/a")] * 2, [0, 1, 1, 0], "The names of group ('f', 'n/a') stand"),
-        (["Nan", "Nana"], ["no", "yes"], "The names of group 'Nan' stand for missing values in"),
-        (["f", "(missing)"], ["unknown", "0"], None),
-        ([1, 2, 3], [0, 1, 1], None),
-    ],
-)
-def test_names_that_stand_for_missing_values_are_found(groups, labels, said):
+)  # fmt: skip
+def test_names_that_are_no_groups_of_their_own_are_found(groups, labels, topic, said):
     """They were groups and classes as any others, and nothing said so."""
     y = np.tile(labels, 60)
-    sensitive = pd.DataFrame([one for one in groups for _ in range(len(y) // len(groups))])
+    sensitive = pd.DataFrame([name for name in groups for _ in range(len(y) // len(groups))])
     report = skbiasamp.audit(y, y[::-1], sensitive_features=sensitive, random_state=0)
-    found = [one.text for one in report.findings if one.topic == "missing names"]
-    assert len(found) == (said is not None)
-    assert all(one.startswith(said) for one in found)
-
-
-def test_missing_values_in_a_file_that_are_text_are_found(tmp_path):
-    rows = "\n".join(["sex,hired,predicted", *["f,1,1", "m,0,0", "NA,1,0", "m,1,1", "f,0,1"] * 20])
-    (tmp_path / "rows.csv").write_text(rows)
-    named = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
-    report = skbiasamp.audit_frame(tmp_path / "rows.csv", **named, random_state=0)
-    assert "missing names" in topics(report)
+    texts = [finding.text for finding in report.findings if finding.topic == topic]
+    assert len(texts) == (said is not None)
+    assert all(text.startswith(said) for text in texts)
 
 
 def test_labels_in_another_spelling_are_an_error_and_strange_ones_are_said():
@@ -541,12 +343,18 @@ def test_random_numbers_of_the_report_reach_auditors_that_have_none():
     assert own[0].random_state is None
 
 
+def test_attackers_that_are_trained_have_fewer_draws_in_a_report():
+    rng = np.random.default_rng(0)
+    sex, label = rng.choice(["f", "m"], 60), rng.integers(0, 2, 60)
+    for predicted, n_draws in ((label, 10), (rng.random(60).round(3), 4)):
+        report = skbiasamp.audit(label, predicted, sensitive_features=sex, random_state=0)
+        assert report["leakage"].params["n_draws"] == n_draws
+
+
 def test_there_must_be_something_to_audit():
-    y, predicted, group = counted(AMPLIFIED)
+    y, _, group = counted(AMPLIFIED)
     with pytest.raises(ValueError, match="nothing to audit: pass predictions as y_pred"):
         skbiasamp.audit(y, sensitive_features=group)
-    with pytest.raises(ValueError, match=r"^y_score has 799 rows but y_true has 800"):
-        skbiasamp.audit(y, predicted, sensitive_features=group, y_score=predicted[1:], auditor=None)
 
 
 def test_a_fitted_auditor_keeps_the_training_labels_it_has_seen():
@@ -559,16 +367,6 @@ def test_a_fitted_auditor_keeps_the_training_labels_it_has_seen():
         y, predicted, sensitive_features=group, auditor=[DirectionalAuditor(interval=None)]
     )
     assert fresh["directional A->T"].value == -expected
-
-
-def test_a_perfect_model_is_not_called_balanced():
-    report = report_of({("f", 1, 1): 30, ("f", 0, 0): 10, ("m", 1, 1): 10, ("m", 0, 0): 30})
-    assert report["directional A->T"].verdict == "no clear effect"
-    assert report.facts.gap.growth == 0
-    assert topics(report) == {
-        "identical predictions", "precision", "training labels", "labels as truth", "no limit",
-        "favourable class",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -641,49 +439,20 @@ def test_small_cells_are_said(n, said):
         assert (finding.numbers["n"], finding.numbers["n_pairs"]) == (1, 2)
 
 
-def test_attributes_left_out_are_counted():
-    y, y_pred, group = counted(AMPLIFIED)
-    group = group.astype(object)
-    group[:3] = None
-    report = skbiasamp.audit(
-        y,
-        y_pred,
-        sensitive_features=group,
-        missing="drop",
-        auditor=[DirectionalAuditor(reference="test", interval=None)],
-    )
-    text = next(one.text for one in report.findings if one.topic == "missing values")
-    assert text == "3 rows without a sensitive feature were left out."
-    assert report.context["n_dropped"] == 3
-
-
-def test_what_the_papers_advise_against_is_said(amplified, everything):
-    topics_of_all = topics(everything)
-    for topic in ("predicted attribute", "directions", "risk prediction"):
-        assert topic in topics_of_all
-        assert topic not in topics(amplified)
-
-
 def test_probabilities_are_said_to_be_means():
     y, y_pred, group = counted(AMPLIFIED)
-    soft = report_of(AMPLIFIED)
-    assert "probabilities" not in topics(soft)
-    report = skbiasamp.audit(
-        y,
-        0.25 + y_pred / 2,
-        sensitive_features=group,
-        auditor=[DirectionalAuditor(reference="test", interval=None)],
-    )
+    rows = {"sensitive_features": group, "auditor": DirectionalAuditor(reference="test")}
+    assert "probabilities" not in topics(skbiasamp.audit(y, y_pred, **rows))
+    report = skbiasamp.audit(y, 0.25 + y_pred / 2, **rows)
     assert "probabilities" in topics(report)
-    assert "training labels" in topics(report)
     assert report["directional A->T"].table["observed"].tolist() == pytest.approx(
         [0.25 + 320 / 800, 0.25 + 75 / 800]
     )
     # Error rates are those at 0.5.
     assert report.rates["predicted_rate"].tolist() == [0.8, 0.1875]
     # Attackers compare no means, and need no signs.
-    attacker = LeakageAuditor(interval=None, random_state=0)
-    attacked = skbiasamp.audit(y, 0.25 + y_pred / 2, sensitive_features=group, auditor=attacker)
+    rows["auditor"] = LeakageAuditor(interval=None, random_state=0)
+    attacked = skbiasamp.audit(y, 0.25 + y_pred / 2, **rows)
     assert not {"probabilities", "training labels"} & {*topics(attacked)}
 
 
@@ -695,19 +464,10 @@ def test_json_holds_the_report(everything):
     assert "NaN" not in text
     content = json.loads(text)
     assert content == everything.to_dict()
-    assert content["verdict"] == everything.verdict
-    assert list(content["results"]) == list(everything)
     for name, result in everything.items():
         written = content["results"][name]
         assert (written["value"], written["sentence"]) == (result.value, result.sentence)
         assert [row["n"] for row in written["table"]] == result.table["n"].tolist()
-    for name in ("groups", "rates"):
-        table = getattr(everything, name)
-        assert content[name]["columns"] == list(table)
-        assert len(content[name]["data"]) == len(table)
-    assert [finding["text"] for finding in content["findings"]] == [
-        finding.text for finding in everything.findings
-    ]
     assert ["f", 0] in content["context"]["groups"]  # a tuple is a list
 
 
@@ -721,36 +481,6 @@ def test_files_hold_what_is_returned(amplified, tmp_path):
         text = write(tmp_path / name)
         assert (tmp_path / name).read_text(encoding="utf-8") == text == write()
     assert json.loads((tmp_path / "report.json").read_text())["verdict"] == amplified.verdict
-
-
-def test_markdown_alone_answers_ten_questions():
-    compas = load_compas()
-    rows = compas.frame
-    text = skbiasamp.audit(
-        rows["two_year_recid"],
-        (compas.decile_score >= 5).astype(int),
-        sensitive_features=rows[["race"]],
-        auditor=DirectionalAuditor(),
-        favourable=0,
-        limit=0.02,
-    ).to_markdown()
-    n = rows["race"].value_counts()
-    answers = {
-        "how many rows": f"on {len(rows):,} rows",
-        "which groups, of how many rows": f"race = Caucasian: {n['Caucasian']:,}",
-        "which label": "Label: two\\_year\\_recid",
-        "which outcome do people want": "The favourable outcome is “two\\_year\\_recid = 0”",
-        "who is worse off": "Who is worse off? **African-American.**",
-        "what are the rates": "| Caucasian | 39.1 % | 33.1 % | −6.0 |",
-        "by how much": "**13.2 in the labels, 24.5 in the predictions**",
-        "how sure, at which level": "adds 8.1 to 14.5 percentage points",
-        "is it within the limit": "outside the limit",
-        "what first": "What first? Hold the release",
-        "whose directions": "Training rows: none",
-        "how can it be made again": "favourable=0, limit=0.02",
-    }
-    assert [question for question, answer in answers.items() if answer not in text] == []
-    assert "Confidence level: 95 %" in text
 
 
 def test_markdown_is_one_table_whatever_labels_hold():
@@ -866,45 +596,3 @@ def test_the_threshold_finding_says_what_predicting_as_often_as_labelled_changes
     assert "Audit again with this threshold" in finding.action
     (without,) = (one for one in audit_at(scored, 0.8).findings if one.topic == "threshold")
     assert "with the scores (y_score)" in without.action
-
-
-def test_a_reversal_is_no_reduction():
-    turned = {
-        ("f", 1, 0): 250,
-        ("f", 1, 1): 50,
-        ("f", 0, 0): 100,
-        ("m", 1, 1): 100,
-        ("m", 0, 1): 300,
-    }
-    report = report_of(turned)
-    assert report["directional A->T"].verdict == "reverses"
-    (finding,) = (one for one in report.findings if one.topic == "reversal")
-    assert "Another group is ahead in the predictions" in finding.text
-    assert "directional A->T" in finding.numbers["metrics"]
-    assert "reversal" not in topics(report_of(AMPLIFIED))
-
-
-def test_no_clear_effect_says_which_values_agree_with_the_rows():
-    rows = {("f", 1, 1): 60, ("f", 0, 0): 40, ("m", 1, 1): 38, ("m", 1, 0): 2, ("m", 0, 0): 60}
-    rows[("f", 0, 1)] = 2
-    report = report_of(rows)
-    result = report["directional A->T"]
-    (finding,) = (one for one in report.findings if one.topic == "precision")
-    low, high = (f"{200 * end:+.1f}".replace("-", "−") for end in (result.low, result.high))
-    assert f"agree with changes of the gap from {low} to {high} percentage points" in finding.text
-    assert " rows like these" not in str(finding)  # no power at the value that was observed
-
-
-def test_attackers_that_are_trained_have_fewer_draws_in_a_report():
-    rng = np.random.default_rng(0)
-    sex, label = rng.choice(["f", "m"], 60), rng.integers(0, 2, 60)
-    for predicted, n_draws in ((label, 10), (rng.random(60).round(3), 4)):
-        report = skbiasamp.audit(label, predicted, sensitive_features=sex, random_state=0)
-        assert report["leakage"].params["n_draws"] == n_draws
-
-
-def test_the_number_of_a_report_is_that_of_its_first_metric(amplified):
-    assert amplified.value == amplified["directional A->T"].value
-    assert amplified.limit_verdict is None
-    limited = report_of(AMPLIFIED, limit=0.02)
-    assert limited.limit_verdict == "outside the limit"

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import skbiasamp
-from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor
+from skbiasamp import DirectionalAuditor, MALSAuditor
 
 SEX = np.repeat(["f", "m"], 400)
 HIRED = np.concatenate([np.arange(400) < 100, np.arange(400) < 200]).astype(int)
@@ -64,16 +64,6 @@ def test_scores_of_a_frame_need_decisions_of_their_own():
         decided, **columns | {"prediction": "decided"}, score="score", **ANALYTIC
     )
     assert report["directional A->T"].value == 0
-
-
-def test_periods_before_the_reference_are_named_so():
-    cells = Contingency.from_labels(HIRED, guessed(90, 220), sensitive_features=SEX)
-    periods = {f"2026-0{month}": cells for month in range(1, 6)}
-    timeline = skbiasamp.audit_over(periods, reference="2026-03", random_state=0)
-    roles = dict(zip(timeline.periods["period"], timeline.periods["role"], strict=True))
-    assert [roles[f"2026-0{month}"] for month in (1, 2)] == ["before the reference"] * 2
-    assert roles["2026-03"] == "reference"
-    assert {roles[f"2026-0{month}"] for month in (4, 5)} == {"watched"}
 
 
 def test_changed_rows_of_procedures_are_means_over_pairs_of_runs():

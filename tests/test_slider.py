@@ -14,6 +14,10 @@ N = 3000
 NAMES = ["f <b>", 'm "&']
 
 
+def audit(y, predicted, sex, **options):
+    return skbiasamp.audit(y, predicted * 1, sensitive_features=sex, random_state=0, **options)
+
+
 @pytest.fixture(scope="module")
 def rows():
     rng = np.random.default_rng(0)
@@ -26,10 +30,7 @@ def rows():
 @pytest.fixture(scope="module")
 def report(rows):
     sex, y, score = rows
-    predicted = (score > 0.6).astype(int)
-    return skbiasamp.audit(
-        y, predicted, sensitive_features=sex, y_score=score, limit=0.02, random_state=0
-    )
+    return audit(y, score > 0.6, sex, y_score=score, limit=0.02)
 
 
 def expected(rows, threshold, intervals):
@@ -59,7 +60,7 @@ def taken(texts):
     return [[float(end) for end in ends] for ends in plain]
 
 
-def said(page):
+def values_said(page):
     """Return what a page says without its script."""
     found = re.findall(r'data-say="([\w-]+)">([^<]*)<', page)
     texts = {key: html.unescape(text) for key, text in found}
@@ -76,7 +77,7 @@ def test_rows_above_thresholds_are_counted_by_group_and_label(rows, report):
 
 def test_without_the_script_the_page_shows_the_threshold_in_use(rows, report):
     page = report.to_html()
-    texts = said(page)
+    texts = values_said(page)
     threshold = float(texts.pop("threshold").removeprefix("above "))
     assert threshold == pytest.approx(0.6, abs=0.02)
     nearest = report.curve["threshold"].iloc[(report.curve["threshold"] - threshold).abs().argmin()]
@@ -89,10 +90,8 @@ def test_without_the_script_the_page_shows_the_threshold_in_use(rows, report):
 def test_a_threshold_of_minus_0_is_0(rows):
     sex, y, score = rows
     rounded = np.round(score)  # -0.3 becomes -0.0
-    report = skbiasamp.audit(
-        y, (rounded > 0).astype(int), sensitive_features=sex, y_score=rounded, random_state=0
-    )
-    assert said(report.to_html())["threshold"] == "above 0"
+    report = audit(y, rounded > 0, sex, y_score=rounded)
+    assert values_said(report.to_html())["threshold"] == "above 0"
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -101,14 +100,8 @@ def test_intervals_hold_at_all_thresholds_together(rows, weighted):
     sex, y, score = rows
     rng = np.random.default_rng(1)
     weight = rng.exponential(size=N) if weighted else np.ones(N)
-    report = skbiasamp.audit(
-        y,
-        (score > 0.6).astype(int),
-        sensitive_features=sex,
-        y_score=score,
-        sample_weight=weight if weighted else None,
-        random_state=0,
-    )
+    weights = weight if weighted else None
+    report = audit(y, score > 0.6, sex, y_score=score, sample_weight=weights)
     data = html.unescape(re.search(r'data-counts="([^"]*)"', report.to_html()).group(1))
     reach = np.array(json.loads(data)["reach"])
     above = score[:, None] > report.curve["threshold"].to_numpy()
@@ -164,13 +157,11 @@ def test_in_a_browser_the_slider_moves_the_numbers(rows, report, tmp_path):
 
 def test_there_is_a_slider_only_for_scores_of_one_task_and_few_groups(rows):
     sex, y, score = (column[:630] for column in rows)
-    plain = skbiasamp.audit(y, y, sensitive_features=sex, random_state=0)
     many = np.arange(630) % 21
-    wide = skbiasamp.audit(y, y, sensitive_features=many, y_score=score, random_state=0)
-    for report in (plain, wide):
+    for report in (audit(y, y, sex), audit(y, y, many, y_score=score)):
         assert report.passed.empty
         assert 'class="slider"' not in report.to_html()
-    few = skbiasamp.audit(y, y, sensitive_features=many - many // 20, y_score=score, random_state=0)
+    few = audit(y, y, many - many // 20, y_score=score)
     assert few.passed["group"].nunique() == 20
 
 
@@ -180,11 +171,8 @@ def test_the_threshold_in_use_has_the_value_of_the_verdict(rows):
     group = rng.choice(list("abc"), N)
     score = rng.normal(np.select([group == "a", group == "b"], [0.5, 0.2], 0), 1)
     y = (score + rng.normal(0, 1.5, N) > 0.3).astype(int)
-    report = skbiasamp.audit(
-        y, (score > 0.55).astype(int), sensitive_features=group, y_score=score, limit=0.02,
-        random_state=0,
-    )  # fmt: skip
-    page = said(report.to_html())
+    report = audit(y, score > 0.55, group, y_score=score, limit=0.02)
+    page = values_said(report.to_html())
     assert page["amplification"] == f"{report['directional A->T'].value:+.4f}"
     (at,) = (
         table
@@ -205,12 +193,10 @@ def test_an_interval_for_all_thresholds_is_longer_than_that_of_the_verdict():
     group = rng.choice(list("abc"), N, p=[0.45, 0.45, 0.1])
     y = (rng.random(N) < np.select([group == "a", group == "b"], [0.4, 0.54], 0.46)).astype(int)
     score = rng.random(N) + 0.3 * y + 0.3 * (group == "b") + 0.2 * (group == "c")
-    report = skbiasamp.audit(
-        y, (score > 0.7).astype(int), sensitive_features=group, y_score=score, random_state=0
-    )
+    report = audit(y, score > 0.7, group, y_score=score)
     verdict = report["directional A->T"]
     half = (verdict.high - verdict.low) / 2
-    interval = said(report.to_html())["amplification-interval"].replace("−", "-")
+    interval = values_said(report.to_html())["amplification-interval"].replace("−", "-")
     low, high = map(float, interval.split(" to "))
     assert verdict.low - half < low < verdict.low
     assert verdict.high < high < verdict.high + half
@@ -222,9 +208,7 @@ def test_lines_are_of_the_groups_that_are_furthest_apart():
     group = rng.integers(8, size=n)
     score = rng.normal(group / 4, 1)
     y = (score + rng.normal(0, 1, n) > 1).astype(int)
-    report = skbiasamp.audit(
-        y, (score > 1).astype(int), sensitive_features=[f"g{one}" for one in group], y_score=score
-    )
+    report = audit(y, score > 1, [f"g{name}" for name in group], y_score=score)
     page = report.to_html()
     assert re.findall(r"(g\d): share predicted", page) == ["g0", "g1", "g2", "g5", "g6", "g7"]
     assert "2 more groups are in the table" in page

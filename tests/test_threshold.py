@@ -160,21 +160,19 @@ def test_what_no_threshold_can_decide(predicted, how, message):
         counted(predicted=predicted, **{"threshold": 0.4, **how})
 
 
-def test_reports_take_a_threshold():
-    given = {"sensitive_features": SEX, "auditor": [QUIET]}
-    value = QUIET.score(HIRED, decided(), sensitive_features=SEX)
-    named = {"target": "hired", "prediction": "score", "sensitive": "sex", "auditor": [QUIET]}
-    report = skbiasamp.audit_frame(FRAME, threshold=0.4, **named)
-    assert report["directional A->T"].value == value
-    assert "threshold=0.4" in report.context["call"]
-    both = {"old": SCORE, "new": 1 - SCORE}
-    for read in ({"y_preds": both}, {}):
-        columns = named | {"prediction": {"old": "score", "new": "other"}}
-        args = (HIRED, both) if read else (FRAME,)
-        compared = skbiasamp.compare(*args, threshold=0.4, **(given if read else columns))
+def test_comparisons_take_a_threshold():
+    columns = {"target": "hired", "prediction": {"old": "score", "new": "other"}}
+    how, both = {"threshold": 0.4, "auditor": [QUIET]}, {"old": SCORE, "new": 1 - SCORE}
+    value, other = (
+        QUIET.score(HIRED, decided(score), sensitive_features=SEX) for score in both.values()
+    )
+    for compared in (
+        skbiasamp.compare(HIRED, both, sensitive_features=SEX, **how),
+        skbiasamp.compare(FRAME, sensitive="sex", **columns, **how),
+    ):
         table = compared["directional A->T"].table.set_index("model")["value"]
-        other = QUIET.score(HIRED, decided(1 - SCORE), sensitive_features=SEX)
         assert table.to_dict() == pytest.approx({"old": value, "new": other}, abs=1e-12)
+        assert "threshold=0.4" in compared.context["call"]
 
 
 def test_a_threshold_without_predictions_decides_nothing():
@@ -216,23 +214,22 @@ def run(*arguments):
 
 def test_the_commands_take_a_threshold(file, tmp_path, capsys):
     out, known = tmp_path / "scores.json", tmp_path / "labels.json"
-    for command, scores, labels in (
-        ("audit", ["score"], ["decided"]),
-        ("compare", ["a=score", "b=other"], ["a=decided", "b=undecided"]),
-    ):
-        at = ["--threshold", "0.4"]
-        assert run(command, file, *COLUMNS, "--prediction", *scores, *at, "--json", out) == 0
-        assert run(command, file, *COLUMNS, "--prediction", *labels, "--json", known) == 0
-        if command == "audit":
-            values = [
-                {
-                    name: one["value"]
-                    for name, one in json.loads(path.read_text())["results"].items()
-                }
-                for path in (out, known)
-            ]
-            assert values[0].pop("leakage of scores") > 0  # as of audit_frame(threshold=)
-            assert values[0] == values[1]
+    at = ["--threshold", "0.4"]
+    assert run("audit", file, *COLUMNS, "--prediction", "score", *at, "--json", out) == 0
+    assert run("audit", file, *COLUMNS, "--prediction", "decided", "--json", known) == 0
+    found, expected = (
+        {name: one["value"] for name, one in json.loads(path.read_text())["results"].items()}
+        for path in (out, known)
+    )
+    assert found.pop("leakage of scores") > 0  # as of audit_frame(threshold=)
+    assert found == expected
+    capsys.readouterr()
+    said = []
+    for predictions in (["a=score", "b=other", *at], ["a=decided", "b=undecided"]):
+        assert run("compare", file, *COLUMNS, "--prediction", *predictions) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+    assert "Share “yes” by each model" in said[0]
 
 
 @pytest.mark.parametrize(
@@ -261,6 +258,9 @@ def test_scores_of_any_container_give_the_same_report(file):
     labels = {"sensitive_features": sex, "random_state": 0}
     expected = skbiasamp.audit(hired, frame["decided"], y_score=scores, **labels)
     assert "leakage of scores" in expected
+    assert expected["directional A->T"].value == pytest.approx(
+        QUIET.score(HIRED, decided(), sensitive_features=SEX)
+    )
     assert len(expected.curve) > 1
     assert expected.explanation.decision is not None
     assert "pass predicted labels" not in repr(expected).lower()

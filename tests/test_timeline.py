@@ -1,7 +1,6 @@
 """A model watched over time: what raises an alarm, what does not, and what is reported."""
 
 import itertools
-import json
 import re
 
 import numpy as np
@@ -109,13 +108,9 @@ def test_a_change_of_two_standard_errors_is_found_within_ten_periods():
 
 def test_periods_without_a_value_are_no_evidence():
     scores = np.array([[np.nan, 1.0, np.nan, 2.0]])
-    rows = np.array([[5.0, 5.0, 0.0, 5.0]])
-    found = evidence(scores, rows, np.array([50.0]))
-    without = evidence(scores[:, [1, 3]], rows[:, [1, 3]], np.array([50.0]))
-    # The position of a start has a weight of its own, so only what is certain is compared.
+    found = evidence(scores, np.array([[5.0, 5.0, 0.0, 5.0]]), np.array([50.0]))
     assert found.log[0, 0] == pytest.approx(0, abs=1e-12)
     assert np.isfinite(found.log).all()
-    assert np.isfinite(without.log).all()
 
 
 def cells_of(rows):
@@ -222,17 +217,6 @@ def test_evidence_that_was_found_is_not_lost_again(passing):
 # ------------------------------------------------------------------ audit_over
 
 
-def test_a_steady_model_raises_no_alarm(steady):
-    timeline = skbiasamp.audit_over(steady, reference=3, **NAMED)
-    assert timeline.verdict == "no alarm"
-    assert timeline.first_alarm is timeline.onset is None
-    assert timeline.causes == []
-    assert "In 7 periods there is no clear evidence" in timeline.sentence
-    # What the reference shows with as many rows is, on average, what it shows.
-    watched = timeline.to_frame().query("role == 'watched'")
-    assert watched["expected"].to_numpy() == pytest.approx(timeline.reference["value"], abs=0.01)
-
-
 def test_a_change_of_one_group_is_found_and_named(changed):
     timeline = skbiasamp.audit_over(changed, reference=3, **NAMED)
     assert timeline.verdict == "alarm"
@@ -264,24 +248,6 @@ def test_a_period_is_the_audit_of_its_rows(changed):
     assert pairs.loc["2026-08", "value"].to_dict() == pytest.approx(amplification.to_dict())
 
 
-def test_days_count_alone_and_their_periods_not_their_order(changed):
-    shuffled = changed.sample(frac=1, random_state=0)
-    one, other = (
-        skbiasamp.audit_over(rows, every="quarter", reference=1, **NAMED)
-        for rows in (changed, shuffled)
-    )
-    pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
-    text = changed.assign(day=changed["day"].dt.strftime("%Y-%m-%d 08:30:00"))
-    zone = changed.assign(day=(changed["day"] + pd.Timedelta(hours=8)).dt.tz_localize("Asia/Tokyo"))
-    dates = changed.assign(day=changed["day"].dt.date.astype("string"))
-    # A zone whose name has an underscore, which narwhals does not read.
-    west = changed.assign(day=changed["day"].dt.tz_localize("America/New_York", nonexistent="NaT"))
-    assert west["day"].notna().all()
-    for rows in (text, zone, dates, west):
-        again = skbiasamp.audit_over(rows, every="quarter", reference=1, **NAMED)
-        pd.testing.assert_frame_equal(one.to_frame(), again.to_frame())
-
-
 @pytest.fixture(scope="module")
 def versioned(changed):
     return changed.assign(day=changed["day"].astype("datetime64[us]"), version="1.0")
@@ -311,82 +277,29 @@ def test_engines_group_by_period_in_one_query(kind, versioned, watched, tmp_path
     pd.testing.assert_frame_equal(found.to_frame(), watched.to_frame())
 
 
-@pytest.mark.parametrize(
-    ("every", "first", "n"),
-    [("day", "2026-01-01", 31), ("week", "2026-W01", 5), ("quarter", "2026-Q1", 1)],
-)
-def test_periods_have_the_names_of_the_calendar(steady, every, first, n):
-    auditor = DirectionalAuditor(interval=None)
-    january = steady[steady["day"] < "2026-02-01"]
-    found = skbiasamp.audit_over(
-        january, every=every, auditor=auditor, n_draws=19, **NAMED
-    ).to_frame()
-    assert found["period"].iloc[0] == first
-    assert len(found) == n
-    assert found["period"].is_monotonic_increasing
-
-
-@pytest.mark.parametrize("as_text", [False, True], ids=["times", "text"])
-@pytest.mark.parametrize(
-    ("every", "times", "names"),
-    [
-        # 1 January 2027 is a Friday: of the week that began in 2026.
-        ("week", ["2026-12-20", "2027-01-01", "2027-01-04"], ["2026-W51", "2026-W53", "2027-W01"]),
-        ("quarter", ["2026-03-31", "2026-04-01", "2026-09-30"], ["2026-Q1", "2026-Q2", "2026-Q3"]),
-        ("quarter", ["2026-07-01", "2026-12-31", "2027-01-01"], ["2026-Q3", "2026-Q4", "2027-Q1"]),
-        ("month", ["2026-11-30", "2026-12-01", "2027-01-31"], ["2026-11", "2026-12", "2027-01"]),
-        ("year", ["2025-12-31", "2026-01-01", "2027-06-01"], ["2025", "2026", "2027"]),
-        ("day", *[["2028-02-28", "2028-02-29", "2028-03-01"]] * 2),
-        (
-            "hour",
-            ["2026-12-31 22:59", "2026-12-31 23:00", "2027-01-01 00:00"],
-            ["2026-12-31T22", "2026-12-31T23", "2027-01-01T00"],
-        ),
-    ],
-)
-def test_a_time_is_in_the_period_of_the_calendar(every, times, names, as_text):
-    rows = pd.DataFrame({"day": np.repeat(times, 20), "sex": ["f", "m"] * 30})
-    rows["hired"] = np.tile([0, 0, 0, 1, 1, 0, 1, 1, 1, 1], 6)
-    rows["predicted"] = np.tile([0, 0, 0, 1, 1], 12)
-    if not as_text:
-        rows["day"] = pd.to_datetime(rows["day"])
-    auditor = DirectionalAuditor(interval=None)
-    found = skbiasamp.audit_over(rows, every=every, auditor=auditor, n_draws=19, **NAMED)
-    table = found.to_frame()
-    assert table.loc[table["n"] > 0, "period"].tolist() == names
-    # The week between has no rows, and is in its place.
-    between = ["2026-W52"] if every == "week" else []
-    assert table.loc[table["n"] == 0, "period"].tolist() == between
-    assert table["period"].is_monotonic_increasing
-
-
-@pytest.mark.parametrize("auditor", [MALSAuditor(), DPAAuditor(interval=None, n_draws=2)])
-def test_any_auditor_can_watch(changed, auditor):
-    found = skbiasamp.audit_over(changed, reference=3, auditor=auditor, n_draws=59, **NAMED)
+def test_an_attacker_can_watch(changed):
+    auditor = DPAAuditor(interval=None, n_draws=2)
+    found = skbiasamp.audit_over(changed, reference=3, auditor=auditor, n_draws=39, **NAMED)
     assert found.verdict == "alarm"
     assert "2026-06" <= found.onset <= "2026-08"
-    assert len(found.to_frame(pairs=True)) == (0 if auditor.metric == "DPA" else 14)
+    assert len(found.to_frame(pairs=True)) == 0
 
 
-def test_probabilities_and_weights_are_watched_too(changed):
+def test_probabilities_and_weights_of_an_engine_are_watched_as_those_of_a_frame(changed):
     rng = np.random.default_rng(99)  # not the numbers that the rows were made of
     soft = np.clip(changed["predicted"] * 0.9 + rng.random(len(changed)) * 0.1, 0, 1)
-    rows = changed.assign(predicted=soft, w=rng.choice([0.5, 1.0, 1.5], len(changed)))
-    found = skbiasamp.audit_over(
-        rows, reference=3, weight="w", n_draws=99,
-        auditor=DirectionalAuditor(), **NAMED,
-    )  # fmt: skip
-    assert found.verdict == "alarm"
-
-
-def test_fractional_weights_of_an_engine_are_watched_as_those_of_a_frame(changed):
-    rows = changed.assign(w=np.where(np.arange(len(changed)) % 2, 0.5, 1.5))
-    lazy = pytest.importorskip("polars").from_pandas(rows).lazy()
-    found, expected = (
-        skbiasamp.audit_over(held, reference=3, weight="w", n_draws=19, **NAMED).to_frame()["value"]
-        for held in (lazy, rows)
-    )
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    w = rng.choice([0.5, 1.0, 1.5], len(changed))
+    lazy = pytest.importorskip("polars").from_pandas
+    for rows in (changed.assign(w=w), changed.assign(w=w, predicted=soft)):
+        timelines = [
+            skbiasamp.audit_over(
+                frame, reference=3, weight="w", n_draws=99, auditor=DirectionalAuditor(), **NAMED
+            )
+            for frame in (rows, lazy(rows).lazy())
+        ]
+        values = [timeline.to_frame()["value"] for timeline in timelines]
+        np.testing.assert_allclose(*values, atol=1e-12)
+        assert timelines[0].verdict == "alarm"
 
 
 def test_a_reference_may_be_a_period_or_other_rows(changed):
@@ -401,25 +314,11 @@ def test_a_reference_may_be_a_period_or_other_rows(changed):
     assert against.reference["n"] == 20_000
 
 
-def test_versions_are_marked(changed):
-    rows = changed.assign(v=np.where(changed["day"] < "2026-07-01", "1.4", "2.0"))
-    found = skbiasamp.audit_over(rows, reference=3, version="v", **NAMED)
-    assert found.version_changes == [("2026-07", "2.0")]
-
-
 def test_a_period_has_the_version_of_most_of_its_rows(steady):
     early = steady["day"].dt.day <= 10
     rows = steady.assign(v=np.where((steady["day"].dt.month == 6) & early, "a rare one", "1.4"))
     found = skbiasamp.audit_over(rows, reference=3, version="v", n_draws=19, **NAMED)
     assert set(found.to_frame()["version"]) == {"1.4"}
-
-
-def test_json_holds_the_periods(changed, tmp_path):
-    timeline = skbiasamp.audit_over(changed, reference=3, **NAMED)
-    content = json.loads(timeline.to_json(tmp_path / "timeline.json"))
-    assert json.loads((tmp_path / "timeline.json").read_text()) == content
-    assert content["sentence"] == timeline.sentence
-    assert [row["period"] for row in content["periods"]] == timeline.periods["period"].tolist()
 
 
 # ------------------------------------------------------------------ what periods may be
@@ -536,17 +435,19 @@ def test_a_reference_of_one_group_is_named(steady):
         skbiasamp.audit_over(steady[alone], reference=2, **NAMED)
 
 
-def test_a_small_reference_is_said(steady):
-    found = skbiasamp.audit_over(steady, **NAMED)
-    assert "Small changes cannot be found" in found.notes[-1]["text"]
-
-
-@pytest.mark.parametrize("auditor", [DPAAuditor, LeakageAuditor])
-@pytest.mark.parametrize("month", ["2025-12", "2026-05", "2026-11"])
-@pytest.mark.parametrize("weight", [None, 0.5])
+@pytest.mark.parametrize(
+    ("auditor", "month", "weight"),
+    [
+        (DPAAuditor, "2025-12", None),
+        (LeakageAuditor, "2026-05", 0.5),
+        (DPAAuditor, "2026-11", 0.5),
+        (LeakageAuditor, "2026-11", None),
+    ],
+)
 def test_a_period_of_too_few_rows_for_an_attacker_is_not_measured(steady, auditor, month, weight):
     rows = steady[steady["day"].dt.month.isin([1, 2, 4, 6])]
-    few = rows.iloc[:4].assign(day=pd.Timestamp(f"{month}-01"))
+    few, rows = rows.iloc[:4], rows[::5]
+    few = few.assign(day=pd.Timestamp(f"{month}-01"))
     attacker = auditor(n_draws=1, n_resamples=9)
     options = {**NAMED, "reference": 2, "auditor": attacker, "n_draws": 19}
     if weight is not None:
@@ -578,18 +479,12 @@ def test_if_all_later_periods_have_too_few_rows_nothing_is_measured(steady):
         skbiasamp.audit_over(rows, reference="2026-12", auditor=attacker, **NAMED)
 
 
-@pytest.mark.parametrize("label", [0, 1, True, "yes"])
+@pytest.mark.parametrize("label", [0, "yes"])
 def test_a_label_that_never_varies_raises_no_alarm(steady, label):
     constant = steady.assign(hired=label, predicted=label)
     found = skbiasamp.audit_over(constant, n_draws=19, **NAMED)
     assert found.verdict == "no alarm"
     assert set(found.to_frame()["value"]) == {0}
-
-
-def test_nothing_after_the_reference_is_not_measured(steady):
-    found = skbiasamp.audit_over(steady, reference=10, **NAMED)
-    assert found.verdict == "not measured"
-    assert found.sentence.startswith("Not measured: no period can be compared with the reference")
 
 
 @pytest.mark.parametrize(
@@ -616,28 +511,12 @@ def test_nothing_after_the_reference_is_not_measured(steady):
         ({}, {"prediction": None}, r"nothing to audit"),
         ({}, {"n_draws": 3}, r"n_draws must be"),
         ({}, {"auditor": "directional"}, r"auditor must be"),
+        ({}, {"favourable": "yes"}, r"favourable must name a class or task; got 'yes'"),
     ],
 )
 def test_bad_input_says_what_to_do(steady, change, options, text):
     with pytest.raises((ValueError, TypeError), match=text):
         skbiasamp.audit_over(steady.assign(**change), **NAMED | options)
-
-
-def test_missing_times_are_counted(steady):
-    rows = steady.copy()
-    rows.loc[rows.index[:4], "day"] = pd.NaT
-    with pytest.raises(ValueError, match=r"time has no value in 4 rows of column 'day'"):
-        skbiasamp.audit_over(rows, **NAMED)
-
-
-def test_rows_without_a_group_are_left_out_by_period(steady):
-    rows = steady.copy()
-    rows.loc[rows.index[rows["day"].dt.month == 5][:6], "sex"] = None
-    found = skbiasamp.audit_over(rows, reference=3, missing="drop", **NAMED)
-    texts = [one for one in found.notes if one["period"] == "2026-05"]
-    assert texts == [
-        {"period": "2026-05", "text": "6 rows without a sensitive feature were left out."}
-    ]
 
 
 def test_notes_of_one_row_and_of_two_groups_are_sentences():
@@ -675,7 +554,7 @@ def test_periods_of_any_name_are_sorted():
 # ------------------------------------------------------------------ page and picture
 
 
-def test_the_page_opens_with_the_verdict(changed):
+def test_the_page_marks_alarms_and_escapes_names(changed):
     pytest.importorskip("jinja2")
     rows = changed.assign(sex=changed["sex"].replace("f", "<f>"), v="1")
     rows.loc[rows["day"] >= "2026-07-01", "v"] = "<2>"
@@ -686,12 +565,9 @@ def test_the_page_opens_with_the_verdict(changed):
     assert "sex = &lt;f&gt;" in html
     assert "<f>" not in html
     assert html.count('class="alarm"') == timeline.to_frame()["alarm"].sum()
-    quiet = skbiasamp.audit_over(rows[rows["day"] < "2026-07-01"], reference=3, **NAMED).to_html()
-    assert "No clear change" in quiet
-    assert "Add each period when its labels are known." in quiet
-    assert "Add each period when its labels are known." not in html
-    empty = skbiasamp.audit_over(rows[rows["day"] < "2026-03-01"], reference=2, **NAMED).to_html()
-    assert "no period can be compared with the reference" in empty
+    empty = skbiasamp.audit_over(rows[rows["day"] < "2026-03-01"], reference=2, **NAMED)
+    assert empty.verdict == "not measured"
+    assert "no period can be compared with the reference" in empty.to_html()
 
 
 def test_spans_and_lines_of_the_picture_stand_half_way_between_periods(passing):
@@ -732,7 +608,8 @@ def test_a_period_of_few_rows_does_not_squeeze_the_picture(changed):
 
 def test_a_note_of_many_periods_is_shown_once(steady):
     pytest.importorskip("jinja2")
-    weekdays = steady[steady["day"].dt.strftime("%u").astype(int) < 6]
+    spring = steady[steady["day"].dt.month < 4]
+    weekdays = spring[spring["day"].dt.strftime("%u").astype(int) < 6]
     named = NAMED | {"every": "day"}
     auditor = DirectionalAuditor(interval=None)
     html = skbiasamp.audit_over(
@@ -866,18 +743,15 @@ def test_the_gap_of_two_groups_over_time_is_that_of_the_rows(changed):
     assert f"{100 * abs(gap.after):.1f}" in str(timeline)
 
 
-@pytest.mark.parametrize(("wanted", "rate"), [(1, 1), ("0", 0)])
-def test_a_page_over_time_says_who_is_worse_off(changed, wanted, rate):
-    timeline = skbiasamp.audit_over(changed, reference=3, favourable=wanted, **NAMED)
-    later = changed[changed["day"] >= "2026-07-01"]
-    shares = (later["predicted"] == rate).groupby(later["sex"]).mean()
-    who = timeline.facts.who
-    assert who.group == shares.idxmin()
-    assert who.after == pytest.approx(shares.min(), abs=1e-12)
-    assert f"Who is worse off? {who.group.upper()}." in str(timeline)
-    assert skbiasamp.audit_over(changed, reference=3, **NAMED).facts.who is None
-
-
-def test_a_favourable_class_that_is_none_is_named(changed):
-    with pytest.raises(ValueError, match="favourable must name a class or task; got 'yes'"):
-        skbiasamp.audit_over(changed, reference=3, favourable="yes", **NAMED)
+def test_a_page_over_time_says_who_is_worse_off(changed):
+    parts = changed[changed["day"] < "2026-04-01"], changed[changed["day"] >= "2026-07-01"]
+    for wanted in (1, "0"):
+        timeline = skbiasamp.audit_over(changed, reference=3, favourable=wanted, **NAMED)
+        before, after = (
+            (part["predicted"] == int(wanted)).groupby(part["sex"]).mean() for part in parts
+        )
+        who = timeline.facts.who
+        assert who.group == after.idxmin()
+        assert (who.before, who.after) == pytest.approx((before[who.group], after.min()), abs=1e-12)
+        assert who.loses == (after.min() < before[who.group])
+        assert f"Who is worse off? {who.group.upper()}." in str(timeline)

@@ -212,27 +212,30 @@ def turns_by_hand(n, k, zeros, ones, group):
     return best
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_so_few_rows_turn_four_fifths(seed):
-    rng = np.random.default_rng(seed)
-    n = rng.integers(10, 25, 3)
-    k, zeros, ones = rng.binomial(n, 0.5), *rng.integers(0, 7, 2)
-    k[0] += k.max() == 0
-    groups = np.repeat(["a", "b", "c", None], [*n, zeros + ones])
-    counts = [(own, n_own - own) for own, n_own in zip(k, n, strict=True)] + [(ones, zeros)]
-    predicted = np.concatenate([np.repeat([1, 0], pair) for pair in counts])
-    groups = np.where(groups == "None", None, groups)
-    rates = skbiasamp.selection_rates(predicted, sensitive_features=groups, missing="bounds")
-    table = rates.table.set_index("category")
-    for i, name in enumerate("abc"):
-        turned = turns_by_hand(n, k, zeros, ones, i)
-        if zeros + ones:
+def test_so_few_rows_turn_four_fifths():
+    compared = 0
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        n = rng.integers(10, 25, 3)
+        k, zeros, ones = rng.binomial(n, 0.5), *rng.integers(0, 7, 2)
+        k[0] += k.max() == 0
+        groups = np.repeat(["a", "b", "c", None], [*n, zeros + ones])
+        counts = [(own, n_own - own) for own, n_own in zip(k, n, strict=True)] + [(ones, zeros)]
+        predicted = np.concatenate([np.repeat([1, 0], pair) for pair in counts])
+        groups = np.where(groups == "None", None, groups)
+        rates = skbiasamp.selection_rates(predicted, sensitive_features=groups, missing="bounds")
+        table = rates.table.set_index("category")
+        if not zeros + ones:
+            assert "impact_ratio_turned_by" not in table
+            continue
+        for i, name in enumerate("abc"):
+            turned = turns_by_hand(n, k, zeros, ones, i)
             row = table.loc[name]
             lies_across = row["impact_ratio_lowest"] < 0.8 <= row["impact_ratio_highest"]
             assert lies_across == np.isfinite(turned)
             assert not lies_across or row["impact_ratio_turned_by"] == turned
-        else:
-            assert "impact_ratio_turned_by" not in table
+            compared += lies_across
+    assert compared > 5
 
 
 # --------------------------------------------------------------------------- what is said
@@ -302,12 +305,6 @@ def test_a_row_is_only_in_groups_that_agree_with_what_is_known_of_it():
         zeros = (able & ~own & (frame["predicted"] == 0)).sum()
         rate = frame.loc[own, "predicted"].sum() / (own.sum() + zeros)
         assert np.isclose(row["predicted_rate_lowest"], rate)
-
-
-@pytest.mark.parametrize("missing", ["error", "bonds"])
-def test_errors_name_the_bounds(missing):
-    with pytest.raises(ValueError, match="'bounds'"):
-        audited(people(), missing)
 
 
 def test_counts_and_the_command_have_bounds(tmp_path, capsys):

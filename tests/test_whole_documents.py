@@ -5,6 +5,7 @@ and every number that is another one.
 """
 
 import json
+import re
 from dataclasses import FrozenInstanceError
 
 import pytest
@@ -15,9 +16,40 @@ from whole_documents import (
     kept_text,
     text_of,
     texts_differ,
+    texts_in,
     values_differ,
     values_of,
 )
+
+from skbiasamp.render.document import Actions, Card
+
+
+def first_screen_of(result):
+    """Return the parts of a document that readers see first, if it has a card."""
+    sections = result.to_document().sections if hasattr(result, "to_document") else ()
+    items = [item for section in sections for item in section.items]
+    has_card = any(isinstance(item, Card) for item in items)
+    return [item for item in items if has_card and isinstance(item, Card | Actions)]
+
+
+def assert_short(result):
+    """The first screen is told in 25 lines, and in sentences of twenty words without names."""
+    screen = first_screen_of(result)
+    context = getattr(result, "context", {})
+    names = [str(name) for name in context.get("groups", ()) + context.get("tasks", ())]
+    columns = context.get("group_columns", ())
+    if len(columns) > 1:
+        names += [
+            ", ".join(f"{c} = {v}" for c, v in zip(columns, group, strict=True))
+            for group in context["groups"]
+        ]
+    for text in texts_in(screen):
+        for name in sorted(names, key=len, reverse=True):
+            text = text.replace(name, "X")
+        text = re.sub(r"“[^”]*”", "X", text).replace(" %", "%")
+        for sentence in re.split(r"(?<=[.?!;])\s+", text):
+            assert len(sentence.split()) <= 20, sentence
+    assert not screen or len(str(result).splitlines()) <= 25
 
 
 @pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
@@ -28,6 +60,7 @@ def test_texts_and_numbers_are_those_that_were_kept(name):
     if hasattr(result, "verdict"):
         kept = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
         assert values_differ(values_of(result), kept) is None
+    assert_short(result)
 
 
 def test_each_file_has_its_scenario():

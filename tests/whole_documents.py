@@ -106,6 +106,19 @@ def lines_of(item, depth=0):
             yield from lines_of(part, depth + 1)
 
 
+def texts_in(item):
+    """Yield all texts of a part of a document."""
+    if isinstance(item, str):
+        yield item
+    elif isinstance(item, list | tuple):
+        for part in item:
+            yield from texts_in(part)
+    elif is_dataclass(item):
+        for field in fields(item):
+            if field.name not in ("axis", "tone", "key", "sides", "owner", "date"):
+                yield from texts_in(getattr(item, field.name))
+
+
 def text_of(result, *, markdown=False):
     """Return all that a result says, without time and versions."""
     if isinstance(result, pd.DataFrame):

@@ -6,7 +6,7 @@ functions need to know which of them a label is.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -81,7 +81,7 @@ class Codes:
 
     def keys(self) -> Array:
         """Return integers (rows × some) that are equal exactly where labels are."""
-        return self.codes.astype(np.int64)[:, None]
+        return self.codes.astype(np.int64, copy=False)[:, None]
 
     def patterns(self) -> tuple[Array, Array]:
         """Return the distinct rows as memberships, and which one every row is."""
@@ -310,8 +310,13 @@ def as_integers(rows: Array) -> Array:
 
     They sort much faster than rows do.
     """
-    joined, size = np.zeros(len(rows), dtype=np.int64), 1
-    for column in rows.T if len(rows) else ():
+    return join_columns(rows.T, len(rows))
+
+
+def join_columns(columns: Iterable[Array], n_rows: int) -> Array:
+    """Return one integer for each row of some columns, which are read one after the other."""
+    joined, size = np.zeros(n_rows, dtype=np.int64), 1
+    for column in columns if n_rows else ():
         low, n = int(column.min()), int(column.max()) - int(column.min()) + 1
         if size * n > _MOST_JOINED:  # such as the bits of floats
             values, column = np.unique(column, return_inverse=True)
@@ -319,7 +324,10 @@ def as_integers(rows: Array) -> Array:
         if size * n > _MOST_JOINED:
             values, joined = np.unique(joined, return_inverse=True)
             size = len(values)
-        joined, size = joined * n + (column - low), size * n
+        # In place: of many rows, each copy is as large as a column of the file.
+        joined *= n
+        joined += column - low
+        size *= n
     return joined
 
 
@@ -329,7 +337,12 @@ def distinct_rows(rows: Array) -> tuple[Array, Array]:
     They are in the order of their bytes.
     """
     _, first, code = np.unique(as_integers(rows), return_index=True, return_inverse=True)
-    order = np.argsort(as_bytes(rows[first]), kind="stable")
+    return in_order_of_bytes(rows[first], first, code)
+
+
+def in_order_of_bytes(rows: Array, first: Array, code: Array) -> tuple[Array, Array]:
+    """Return where distinct rows are first, and which each row is, in the order of their bytes."""
+    order = np.argsort(as_bytes(rows), kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return first[order], place[code]

@@ -30,7 +30,7 @@ async def run_python(
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
-        env=os.environ | {"SKBIASAMP_PROGRESS": "1", "COLUMNS": "200"},
+        env=os.environ | {"SKBIASAMP_PROGRESS": "1", "SKBIASAMP_APP": "1", "COLUMNS": "200"},
     )
     most = _LEAST + _PER_BYTE * size
     watch = asyncio.create_task(_end_if_above(process, most))

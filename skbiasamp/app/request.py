@@ -13,7 +13,7 @@ OUTPUTS = {"html": "report.html", "json": "report.json", "markdown": "report.md"
 # Options that the page has fields for: it cannot ask for a file to be written elsewhere.
 _OF_PAGE = {
     *("target", "prediction", "sensitive", "bins", "numeric", "threshold", "positive"),
-    *("favourable", "missing", "groups", "limit", "weight", "cluster", "given"),
+    *("favourable", "missing", "groups", "limit", "weight", "cluster", "given", "score"),
     *("delimiter", "encoding", "decimal"),
 }
 

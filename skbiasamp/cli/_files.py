@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from ast import literal_eval
 from collections.abc import Iterator, Sequence
@@ -164,6 +165,37 @@ def names_of_options(named: list[Named]) -> dict[str, Spoken]:
     for role, flag in flags.items():
         names[role] = partial(_option_named, flag)
     return names
+
+
+# What the page of the app calls parameters, and those with a value, which findings advise.
+_FIELDS = {
+    "pos_label": "“High scores mean”",
+    "y_train and sensitive_train": "the training file",
+    "NumericAuditor": "“Label and prediction are numbers”",
+    "missing": "“Rows without a value in these columns”",
+    "missing='group'": "“a group of their own”",
+    "missing='bounds'": "“leave these rows out, and say what they could change”",
+    "favourable": "“Which outcome do people want?”",
+    "threshold": "“People are selected from this score on”",
+    "given": "“Strata” in step 2",
+    "y_score": "“Scores behind the prediction” in step 2",
+    "limit": "in step 3",
+    "pandas.cut, KBinsDiscretizer": "“Cut into groups at these numbers” in step 2",
+    "skbiasamp.mitigation.search": "in Python, skbiasamp.mitigation.search",
+}
+
+
+def names_of_findings(names: dict[str, Spoken]) -> dict[str, Spoken]:
+    """Return what findings call parameters: options of the command, or fields of the app."""
+    if not os.environ.get("SKBIASAMP_APP"):
+        return names | {"pandas.cut, KBinsDiscretizer": "--bins"}
+    return {role: partial(_field_named, role) for role in _FIELDS}
+
+
+def _field_named(role: str, rest: str) -> str:
+    """Return the field of a parameter and its value; `rest` is as in Python: ='drop'."""
+    shown = _FIELDS.get(f"{role}{rest}")
+    return shown or f"{_FIELDS[role]}: {rest.removeprefix('=')}"
 
 
 def _option_named(flag: str, rest: str) -> str:

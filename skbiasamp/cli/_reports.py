@@ -23,6 +23,7 @@ from skbiasamp.cli._files import (
     columns_by_role,
     columns_of_test,
     named_columns,
+    names_of_findings,
     names_of_options,
     rows_of_files,
 )
@@ -334,7 +335,9 @@ def _report(options: argparse.Namespace) -> int:
     if options.command == "audit":
         made.findings.extend(texts.findings)
         # Findings name the options of this command, on the page and in files too.
-        made.findings[:] = [replace(finding, names=names) for finding in made.findings]
+        spoken = names_of_findings(names)
+        for report in (made, *made.columns.values()):
+            report.findings[:] = [replace(finding, names=spoken) for finding in report.findings]
     say_and_write(made, outputs, made.data_files)
     say_unread(texts.unread)
     return _check_limit(made, options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Self, TypeVar
@@ -19,9 +19,10 @@ from skbiasamp._input.labels import (
     Rows,
     Side,
     Summed,
-    as_integers,
     common,
     distinct_rows,
+    in_order_of_bytes,
+    join_columns,
 )
 from skbiasamp.counts.engines import BOTH, BOTH_SQUARE, SQUARE
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
@@ -189,11 +190,14 @@ class Cells(Weighted):
             return self._profiled(self.clusters)
         if not self.whole:
             return self
-        keys = keys_of(self)
-        in_order = np.sort(as_integers(keys))
+        keys = join_columns(key_columns(self), self.n_cells)
+        in_order = np.sort(keys)
         if (in_order[1:] != in_order[:-1]).all():
             return self
-        first, cell = distinct_rows(keys)
+        del in_order
+        _, first, cell = np.unique(keys, return_index=True, return_inverse=True)
+        some = take(self, first, self.weight[..., first])
+        first, cell = in_order_of_bytes(keys_of(some), first, cell)
         weight = np.apply_along_axis(partial(np.bincount, cell), -1, self.weight)
         return take(self, first, weight)
 
@@ -466,6 +470,14 @@ def keys_of(cells: Cells) -> Array:
     if cells.poststrata is not None:
         keys.append(cells.poststrata[:, None])
     return np.ascontiguousarray(np.hstack(keys))
+
+
+def key_columns(cells: Cells) -> Iterator[Array]:
+    """Yield the columns of `keys_of` one by one, which takes less memory."""
+    for side in cells._sides.values():
+        yield from side.labels.keys().T
+    if cells.poststrata is not None:
+        yield cells.poststrata
 
 
 def distinct(cells: C) -> C:

@@ -20,12 +20,13 @@ from skbiasamp._input.checks import (
 )
 from skbiasamp._input.classes import no_positive_class, positive_class, united, whole_classes
 from skbiasamp._input.errors import InputError, InputTypeError, quote
-from skbiasamp._input.labels import Side, as_integers, occurring, stack
+from skbiasamp._input.labels import Side, join_columns, occurring, stack
 from skbiasamp.counts.cells import (
     C,
     Cells,
     SideName,
     distinct,
+    key_columns,
     keys_of,
     labels_of,
     naming_names,
@@ -93,7 +94,7 @@ def ordered(cells: C) -> C:
         given = cells
         if cells.clusters is not None:
             cells = distinct(cells)
-        labels, clusters = as_integers(keys_of(cells)), cells.clusters
+        labels, clusters = join_columns(key_columns(cells), cells.n_cells), cells.clusters
         # The last key counts most. Weights order rows of equal labels.
         ties = [cells.rows, cells.weight] if clusters is None else [clusters.of]
         order = np.lexsort([*ties, labels])

@@ -9,6 +9,11 @@ from typing import Any
 EVERYBODY = "all rows"  # in place of a group
 
 
+def group_by(column: str, group: str) -> str:
+    """Return a group of a column as sentences name it beside those of other columns."""
+    return group if group.startswith(f"{column} = ") else f"{column} = {group}"
+
+
 @dataclass(frozen=True)
 class Change:
     """A pair of group and task before and after: in labels and predictions, or of two models.
@@ -243,8 +248,9 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """What was seen."""
-        return self._sentence("seen")
+        """What was seen, and by which column if not by all that were audited on their own."""
+        seen, column = self._sentence("seen"), self.numbers.get("by_column")
+        return f"{column}: {seen}" if column else seen
 
     @property
     def action(self) -> str:
@@ -268,9 +274,11 @@ class Facts:
     ----------
     verdict : str
         The verdict, in the fixed vocabulary.
-    view : {"gap", "groups", "tasks", "pairs", "attack", "none"}
+    view : {"gap", "groups", "tasks", "pairs", "attack", "columns", "none"}
         What is seen first: the gap of two groups, the worst of several groups, the largest of
-        several tasks, pairs of another direction, what attackers guess, or nothing.
+        several tasks, pairs of another direction, what attackers guess, sensitive columns that were
+        audited on their own, or nothing. Of such columns, the verdict is that of the first, and the
+        numbers are in `columns`.
     metric, direction : str
         What was measured.
     value, low, high, p_value : float

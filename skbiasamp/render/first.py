@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from skbiasamp._utils.formatting import (
     DEPENDS,
@@ -38,7 +39,7 @@ from skbiasamp.render.document import (
     Table,
     Text,
 )
-from skbiasamp.render.facts import EVERYBODY, Change, Facts, Finding, Watch
+from skbiasamp.render.facts import EVERYBODY, Change, Facts, Finding, Watch, group_by
 from skbiasamp.render.words import express
 
 _TONES = {"above": "up", "below": "down", "reversed": "rev"}
@@ -95,6 +96,65 @@ def first_screen_of_models(models: Sequence[Facts], topic: str) -> Card:
     return Card(title, chips, lead, answers, picture, scope, first.date or "")
 
 
+def first_screen_of_columns(
+    facts: Facts, columns: Sequence[tuple[str, Facts, float | None]], topic: str
+) -> Card:
+    """Return what a reader sees first of sensitive columns that were audited on their own.
+
+    `columns` are their names, their facts and their p-values that allow for all of them.
+    """
+    names, every = [name for name, *_ in columns], [own for _, own, _ in columns]
+    chips = [
+        Chip(express("audit", "column_chip", name, own), tone_of(own.verdict))
+        for name, own, _ in columns
+    ]
+    answers = [
+        Answer(
+            f"{name}:",
+            express("audit", "of_column", own),
+            express("audit", "rest_of_column", own, p),
+        )
+        for name, own, p in columns
+    ]
+    return Card(
+        express("audit", "title_of_columns", names, every[0], topic),
+        [*chips, _limit_chip(facts)],
+        express("audit", "lead_of_columns", facts),
+        answers + _first_step(facts, "audit"),
+        _beside_each_other(columns),
+        express("audit", "scope", facts),
+        facts.date or "",
+    )
+
+
+def _beside_each_other(columns: Sequence[tuple[str, Facts, float | None]]) -> Dumbbell | None:
+    """Return the rates of the groups of all columns, those of the first column first."""
+    pictures = [(name, picture) for name, own, _ in columns if (picture := dumbbell(own))]
+    if not pictures:
+        return None
+    everybody = express("page", "everybody")
+    marks = [
+        replace(mark, name=group_by(name, mark.name))
+        for name, picture in pictures
+        for mark in picture.marks
+        if mark.name != everybody
+    ]
+    first, axes = pictures[0][1], [picture.axis for _, picture in pictures]
+    whole = Axis(min(axis.low for axis in axes), max(axis.high for axis in axes))
+    ends = {picture.ends for _, picture in pictures}
+    key = dict.fromkeys(sign for _, picture in pictures for sign in picture.key)
+    return replace(
+        first,
+        marks=marks,
+        axis=first.axis if first.axis.percent else whole,
+        key=[*key],
+        ends=first.ends if len(ends) == 1 else ("", ""),
+        gaps=(),
+        left_out="",
+        cut=0,
+    )
+
+
 def _values_of(models: Sequence[Facts]) -> Dumbbell | None:
     """Return the value of each model beside that of the reference."""
     reference = models[0].models[0].value
@@ -149,10 +209,15 @@ def chips_of(facts: Facts) -> list[Chip]:
             chips.append(Chip(express("audit", "alone_chip", each), tone_of(each.verdict)))
     if facts.unknown is not None and facts.unknown.verdict == DEPENDS:
         chips.append(Chip(express("audit", "chip", facts.unknown), "none"))
-    word = express("audit", "limit_chip", facts)
+    return [*chips, _limit_chip(facts)]
+
+
+def _limit_chip(facts: Facts) -> Chip:
+    """Return whether the limit is kept, in a word; outside, it has the colour of the verdict."""
+    tone = tone_of(facts.verdict)
     outside = tone if tone != "unc" else "up"
     tones = {None: "none", OUTSIDE: outside, WITHIN: "unc", INCONCLUSIVE: "unc"}
-    return [*chips, Chip(word, tones[facts.limit_verdict])]
+    return Chip(express("audit", "limit_chip", facts), tones[facts.limit_verdict])
 
 
 def actions_of(caveats: Sequence[Finding]) -> list[Finding]:

@@ -14,6 +14,7 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import n_rows, names_of
 from skbiasamp.metrics.inputs import count_labels, opened_rows
+from skbiasamp.report._columns import requests_by_column, with_columns
 from skbiasamp.report._compare import compare
 from skbiasamp.report._groups import audit_columns, describe_groups, selection_table
 from skbiasamp.report._selection_rates import selection_rates
@@ -293,8 +294,23 @@ def _is_frame(value: Any) -> bool:
 
 
 def _audited(asked: Request) -> AuditReport:
-    """Read and measure the rows that were asked for."""
+    """Read and measure the rows that were asked for, and each column if it stands on its own."""
     asked.check_columns()
+    alone = requests_by_column(asked)
+    if not alone:
+        return _measured(asked)
+    # Groups that overlap have no strata, and their scores no parts: those of each column have.
+    whole = _measured(replace(asked, given=None, score=None, attributions=None))
+    whole.context["call"] = asked.call
+    columns = {}
+    for name, own in alone.items():
+        with own.speaking():
+            columns[name] = _measured(own)
+    return with_columns(whole, columns)
+
+
+def _measured(asked: Request) -> AuditReport:
+    """Return the report of groups that were asked for."""
     check_option("missing", asked.missing, (*MISSING_POLICIES, "bounds"))
     bounds = asked.missing == "bounds"
     y_true, y_score, given, own = asked.y_true, asked.y_score, asked.given, asked.own
@@ -325,6 +341,8 @@ def _audited(asked: Request) -> AuditReport:
     results: dict[str, AuditResult] = run_each(
         "audit", chosen, random_state, lambda auditor, rows: auditor.audit(rows)
     )
+    if scored is not None:
+        scored._forget()  # as many cells as rows, in order, which nothing below asks for
     tables = _tables_of_groups(asked, test, chosen, every)
     chances = y_score if source.how["threshold"] is None and are_chances(y_score, test) else None
     if in_parts or (chances is not None and own is None):

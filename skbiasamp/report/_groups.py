@@ -14,14 +14,13 @@ from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import column, with_merged_groups
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.tasks import of_one_task
-from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.pairs import FEW
 from skbiasamp.inference.shares import differences_to_lowest, ratios_to_highest, share_interval
+from skbiasamp.report._columns import table_by_column
 from skbiasamp.report._subgroups import RowSets, Shares
 from skbiasamp.report.auditors import readied
 from skbiasamp.report.outcomes import outcome_names, outcomes_of
 from skbiasamp.report.unknown import Everyone, Rates, agreement, is_unknown
-from skbiasamp.results import adjusted_verdict
 from skbiasamp.results.pair_tables import pair_names
 
 # Error rates, and whether they are of rows that have the task.
@@ -159,8 +158,7 @@ def selection_table(
 def audit_columns(chosen: list[Any], test: Contingency, random_state: Any) -> pd.DataFrame:
     """Return one row for each of several sensitive columns: value, interval and verdict.
 
-    It is of the first auditor that was chosen, if its value is signed. A verdict allows for
-    all columns: p-values are adjusted by Holm's method.
+    It is of the first auditor that was chosen, if its value is signed.
     """
     if not chosen or test.summed == "tasks" or not chosen[0][0].kind.is_signed:
         return pd.DataFrame()
@@ -170,18 +168,7 @@ def audit_columns(chosen: list[Any], test: Contingency, random_state: Any) -> pd
     for name, audited in _by_column(test).items():
         with collected():
             results[name] = readied(auditor, learned.get(name), random_state).audit(audited)
-    p_adjusted = adjust_p_values([result.p_value for result in results.values()])
-    rows = [
-        {
-            "column": name,
-            "groups": result.table["group"].nunique(),
-            **{key: getattr(result, key) for key in ("value", "low", "high", "p_value")},
-            "verdict": adjusted_verdict(result, p),
-            "p_adjusted": p,
-        }
-        for (name, result), p in zip(results.items(), p_adjusted, strict=True)
-    ]
-    return pd.DataFrame(rows)
+    return table_by_column(results)
 
 
 def _by_column(cells: Contingency) -> dict[str, Contingency]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import sparse, stats
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.labels import Codes, Labels, Members
@@ -33,7 +33,7 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.pair_sums import pair_sums
 from skbiasamp.inference.association import Association, associate
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.influence import covariances_of, degrees_of_freedom, interval, unit_sums
+from skbiasamp.inference.influence import degrees_of_freedom, interval, unit_sums
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.value import Estimate, Signs, estimate
 from skbiasamp.results import AuditResult
@@ -211,19 +211,21 @@ def _calibration(cells: Contingency, predicted: Labels) -> pd.DataFrame:
         reached = np.cumsum((cells.weight * (score * (1 - score) + 1e-9))[order])
         ends = score[order][np.searchsorted(reached, reached[-1] * np.arange(1, _BINS) / _BINS)]
         of = np.unique(np.searchsorted(ends, score), return_inverse=True)[1]
-        inside = (of == np.arange(of.max() + 1)[:, None]).astype(float)
-        n, apart = inside @ cells.weight, inside * (label - score)
-        moved, squares = apart @ cells.weight, cells.weight * cells.row_weight
-        spread, own = covariances_of(cells, apart), apart**2 @ squares
-        expected = (inside * (score * (1 - score))) @ squares
+        # One entry a row: of a matrix of bins × rows most would be 0.
+        place = of, np.arange(len(of))
+        apart = sparse.csr_array((label - score, place))
+        squares, varies = cells.weight * cells.row_weight, score * (1 - score)
+        n, moved = np.bincount(of, cells.weight), apart @ cells.weight
+        expected, own = np.bincount(of, varies * squares), apart.power(2) @ squares
         scale = np.sqrt(np.divide(expected, own, out=np.zeros(len(n)), where=own > 0))
-        spread = scale * spread * scale[:, None]
+        sums, times = unit_sums(cells, apart)
+        spread = scale * ((sums * times) @ sums.T).toarray() * scale[:, None]
         size = moved @ np.linalg.pinv(spread, hermitian=True) @ moved
         rank = max(int(np.linalg.matrix_rank(spread, hermitian=True)), 1)
         impossible = ((expected == 0) & (own > 0)).any()
         p = 0.0 if impossible else float(stats.chi2.sf(size, rank))
-        of_bins = {"n": n, "score": inside * score @ cells.weight / n}
-        of_bins |= {"label_rate": inside * label @ cells.weight / n, "p_value": p}
+        of_bins = {"n": n, "score": np.bincount(of, score * cells.weight) / n}
+        of_bins |= {"label_rate": np.bincount(of, label * cells.weight) / n, "p_value": p}
         tables.append(pd.DataFrame({"task": [task] * len(n), **of_bins}))
     return pd.concat(tables, ignore_index=True)
 

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from skbiasamp._utils.formatting import NOT_MEASURED, group_of, level_of, metric_name
-from skbiasamp.render.document import Bullets, Document, Item, Panel, Section, Terms, Text
+from skbiasamp._utils.formatting import NOT_MEASURED, group_of, level_of, metric_name, name_of
+from skbiasamp.render.document import (
+    Bullets,
+    Card,
+    Document,
+    Item,
+    Panel,
+    Panels,
+    Section,
+    Table,
+    Terms,
+    Text,
+)
 from skbiasamp.render.first import (
     actions_of,
     changes_table,
     finding_text,
     first_screen,
+    first_screen_of_columns,
     like_with_like,
     look_closer,
     named_terms,
@@ -30,7 +43,7 @@ from skbiasamp.results._audit_tables import (
     word_tables,
 )
 from skbiasamp.results._content import document_of, folded, record
-from skbiasamp.results._facts import topic_of
+from skbiasamp.results._facts import facts_by_column, topic_of
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._selection_rates import selection_tables
 from skbiasamp.results.explanation import explanation_items
@@ -42,11 +55,12 @@ _MOST_GROUPS = 30  # whose rows Markdown has
 
 def audit_document(report: AuditReport) -> Document:
     """Return what a report of an audit says."""
+    if report.columns:
+        return _document_of_columns(report)
     facts, slider = report.facts, slider_of(report)
+    combined = None if report.primary is None else report[report.primary]
     tables = [
-        columns_table(report.by_column, report[report.primary], report.limit)
-        if report.primary is not None
-        else None,
+        columns_table(report.by_column, combined, report.limit),
         changes_table(facts),
         models_table(facts),
     ]
@@ -74,6 +88,66 @@ def audit_document(report: AuditReport) -> Document:
             if not math.isnan(result.value)
         ],
     )
+
+
+def _document_of_columns(report: AuditReport) -> Document:
+    """Return what a report says of sensitive columns that were audited on their own.
+
+    After the first screen, each column has what its own page would show.
+    """
+    facts, columns = report.facts, facts_by_column(report)
+    first = first_screen_of_columns(facts, columns, topic_of(columns[0][1]))
+    sections, statistics, results = [], list[Item | None](), list[tuple[str, str, float]]()
+    for i, (name, own) in enumerate(report.judged_columns.items(), 1):
+        document = audit_document(own)
+        screen, closer, _, *folded, numbers = document.sections
+        (card,) = screen.items
+        assert isinstance(card, Card)
+        title = f"{name_of(name)}: {card.title}"
+        items = [replace(card, title=""), *closer.items, *(replace(each, id="") for each in folded)]
+        sections.append(Section(title, _numbered(items, i), f"column-{i}", only="page"))
+        *own_numbers, _ = numbers.items  # the record is that of the whole report
+        statistics.append(Section(name_of(name), _numbered(own_numbers, i), folded=True))
+        results += [(f"{kind}, {name_of(name)}", *rest) for kind, *rest in document.results]
+    statistics.append(record(report.context, report.data_files))
+    table = columns_table(report.by_column, None, report.limit)
+    return document_of(
+        report.context,
+        express("page", "audit"),
+        [
+            Section(express("page", "report"), [first], "first"),
+            next_steps(facts),
+            *sections,
+            Section(
+                express("page", "statistics"),
+                [table, *statistics],
+                "statistics",
+                only="page",
+                folded=True,
+            ),
+        ],
+        {"Sensitive feature": ", ".join(map(name_of, report.columns))} | _facts_of(report),
+        about="",
+        results=results,
+    )
+
+
+def _numbered(items: Iterable[Item | None], i: int) -> list[Item | None]:
+    """Return items whose tables have an id of their own beside those of other columns."""
+
+    def numbered(item: Any) -> Any:
+        match item:
+            case Table():
+                return replace(item, id=item.id and f"{item.id}-{i}")
+            case Section():
+                return replace(item, items=_numbered(item.items, i))
+            case Panels():
+                return Panels(
+                    [replace(each, picture=numbered(each.picture)) for each in item.panels]
+                )
+        return item
+
+    return [*map(numbered, items)]
 
 
 def _facts_of(report: AuditReport) -> dict[str, str]:

@@ -64,17 +64,18 @@ def summary_table(report: AuditReport, **options: Any) -> Table | None:
 
 
 def columns_table(
-    by_column: pd.DataFrame, combined: AuditResult, limit: float | None
+    by_column: pd.DataFrame, combined: AuditResult | None, limit: float | None
 ) -> Table | None:
-    """Return the metric by each sensitive column alone, and by their combinations."""
+    """Return the metric by each sensitive column alone, and by their combinations if there are."""
     if by_column.empty:
         return None
     rows = records(by_column)
-    numbers = {key: as_json(getattr(combined, key)) for key in ("value", "low", "high")}
-    rows.append(
-        {"column": "all columns together", "p_adjusted": None, "verdict": combined.verdict}
-        | {"groups": combined.table["group"].nunique(), **numbers}
-    )
+    if combined is not None:
+        numbers = {key: as_json(getattr(combined, key)) for key in ("value", "low", "high")}
+        rows.append(
+            {"column": "all columns together", "p_adjusted": None, "verdict": combined.verdict}
+            | {"groups": combined.table["group"].nunique(), **numbers}
+        )
     groups: Cells = {"Groups": shown("groups", count)}
     columns = table_columns("Verdict", groups, "Value", "Interval", "Adjusted p", _limit(limit))
     return estimates_table(

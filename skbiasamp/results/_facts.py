@@ -14,10 +14,13 @@ from skbiasamp._input.checks import MISSING
 from skbiasamp._utils.formatting import (
     ADDS,
     DIRECTION_OF,
+    INCONCLUSIVE,
     LIMITED,
     NO_EFFECT,
     NOT_MEASURED,
+    OUTSIDE,
     REDUCES,
+    WITHIN,
     group_of,
     name_of,
     task_of,
@@ -33,6 +36,7 @@ from skbiasamp.render.facts import (
     Robust,
     Unknown,
     Who,
+    group_by,
 )
 from skbiasamp.results.exports import as_json, records
 
@@ -105,13 +109,15 @@ def report_facts(report: Any) -> Facts:
     """Return what the report of an audit tells: of its primary result, its rates and its limit."""
     if report.primary is None:
         return Facts(NOT_MEASURED, "none", reason="none")
+    if report.columns:
+        return _facts_of_columns(report)
     facts = result_facts(report[report.primary], report.context)
     if not facts.changes and "base_rate" in report.rates and "predicted_rate" in report.rates:
         facts = replace(facts, changes=_of_rates(report))
     limited: dict[str, Any] = {"unknown": _unknown(report)}
     if report.limit is not None:
         (check,) = report.gate(report.limit, on=report.primary).checks
-        limited = {
+        limited |= {
             "limit": report.limit,
             "limit_verdict": LIMITED.get(check.outcome),
             "rows_needed": as_json(check.rows),
@@ -126,6 +132,47 @@ def report_facts(report: Any) -> Facts:
             )
             for row in records(report.by_column)
         ),
+        caveats=tuple(report.findings),
+        **limited,
+    )
+
+
+def facts_by_column(report: Any) -> list[tuple[str, Facts, float | None]]:
+    """Return what each column tells that was audited on its own, and its adjusted p-value."""
+    p_adjusted = {row["column"]: row["p_adjusted"] for row in records(report.by_column)}
+    return [
+        (name_of(name), own.facts, p_adjusted[name]) for name, own in report.judged_columns.items()
+    ]
+
+
+def _facts_of_columns(report: Any) -> Facts:
+    """Return what columns tell together that were audited on their own: no number is of all."""
+    known = facts_by_column(report)
+    first = known[0][1]
+    limited: dict[str, Any] = {}
+    if report.limit is not None:
+        checked = [own.limit_verdict for _, own, _ in known]
+        worst = min(checked, key=[OUTSIDE, None, INCONCLUSIVE, WITHIN].index)
+        limited = {"limit": report.limit, "limit_verdict": worst}
+    changes = tuple(
+        replace(change, group=group_by(name, change.group))
+        for name, own, _ in known
+        for change in own.changes
+    )
+    same = ("metric", "direction", "level", "unit", "percent", "before", "after", "tasks", "target")
+    same += ("favourable", "amplified", "n_train", "date")
+    return Facts(
+        first.verdict,
+        "columns",
+        **{name: getattr(first, name) for name in same},
+        changes=changes,
+        groups=tuple(dict.fromkeys(change.group for change in changes)),
+        columns=tuple(
+            Model(name, own.value, own.low, own.high, own.verdict) for name, own, _ in known
+        ),
+        n=max((own.n or 0.0) + (own.n_dropped or 0.0) for _, own, _ in known),
+        model=report.context.get("model_name"),
+        data=report.context.get("data_name"),
         caveats=tuple(report.findings),
         **limited,
     )
@@ -512,7 +559,11 @@ def _mean(shares: Sequence[float | None], weights: Sequence[float]) -> float | N
 
 
 def topic_of(facts: Facts) -> str:
-    """Return the task as a title names it."""
-    if len(facts.tasks) != 1:
+    """Return the task as a title names it: first the outcome that people want, if it is another."""
+    if len(facts.tasks) != 1 or not _is_word(facts.tasks[0]):
         return ""
-    return name_of(facts.tasks[0]).partition(" = ")[0].replace("_", " ") * _is_word(facts.tasks[0])
+    wanted = [name for name in facts.favourable if facts.tasks[0] not in facts.favourable]
+    names = [
+        name_of(name).partition(" = ")[0].replace("_", " ") for name in (*wanted, *facts.tasks)
+    ]
+    return " or ".join(dict.fromkeys(names))

@@ -5,26 +5,43 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import pandas as pd
 
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils import formatting as words
-from skbiasamp._utils.formatting import ADDS, AMPLIFIES, DIRECTION_OF, NO_EFFECT, REVERSES
+from skbiasamp._utils.formatting import (
+    ADDS,
+    AMPLIFIES,
+    DIRECTION_OF,
+    NO_EFFECT,
+    NOT_MEASURED,
+    OUTSIDE,
+    REDUCES,
+    REVEALS_LESS,
+    REVEALS_MORE,
+    REVERSES,
+    name_of,
+)
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, significant
 from skbiasamp.render.document import Document
 from skbiasamp.render.facts import Accuracy, Facts, Finding, Unknown
 from skbiasamp.render.figure import draw_dumbbell
 from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult, findings_of_models, model_facts
-from skbiasamp.results._facts import report_facts
+from skbiasamp.results._facts import facts_by_column, report_facts
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results.explanation import Explanation
 from skbiasamp.results.exports import Paged, Stored, as_json, records
 from skbiasamp.results.gate import Gate, gate_of
 
 R = TypeVar("R", AuditResult, ComparisonResult)
+
+_WORST_FIRST = (
+    *(REVERSES, AMPLIFIES, ADDS, REVEALS_MORE, REDUCES, REVEALS_LESS, NOT_MEASURED, NO_EFFECT),
+)
 
 
 class Report(Paged, Stored, Mapping[str, R]):
@@ -102,6 +119,9 @@ class Report(Paged, Stored, Mapping[str, R]):
             It is true if all intervals lie within the limit. Its `outcome` is "passed", "failed",
             "inconclusive" or "not measured".
         """
+        return self._gate(limit, on, one_sided)
+
+    def _gate(self, limit: float, on: str | Sequence[str] | None, one_sided: bool) -> Gate:
         return gate_of(self.results, limit, on=on, one_sided=one_sided, primary=self.primary)
 
 
@@ -126,7 +146,12 @@ class AuditReport(Report[AuditResult]):
     by_column : DataFrame
         The first metric by each sensitive column alone, if there are several: value, interval,
         p-value adjusted for the number of columns (Holm), and the verdict by it. The results are
-        about the combinations of all columns.
+        about the combinations of all columns, or about the groups of all columns side by side.
+    columns : dict of str to AuditReport
+        The report of each sensitive column alone, with ``groups="marginal"`` of several columns
+        that are not counted yet. The verdict, the limit, the facts and the gate of the whole report
+        are then those of the columns, the one that matters most first. Verdicts allow for their
+        number.
     explanation : Explanation or None
         Where the first metric's value comes from, if scores, strata or attributions were passed.
     curve : DataFrame
@@ -167,6 +192,7 @@ class AuditReport(Report[AuditResult]):
 
     _first = ("context", "data_files", "primary", "verdict", "facts", "results", "groups", "rates")
     _last = ("findings",)
+    _if_any = (*Stored._if_any, "columns")
 
     results: dict[str, AuditResult]
     groups: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -180,6 +206,18 @@ class AuditReport(Report[AuditResult]):
     curve: pd.DataFrame = field(default_factory=pd.DataFrame)
     passed: pd.DataFrame = field(default_factory=pd.DataFrame)
     unknown: Unknown | None = None
+    columns: dict[str, AuditReport] = field(default_factory=dict)
+
+    @cached_property
+    def judged_columns(self) -> dict[str, AuditReport]:
+        """The reports of columns with the verdicts of `by_column`, what matters most first."""
+        reports = {}
+        for row in records(self.by_column) if self.columns else ():
+            own = self.columns[row["column"]]
+            primary = str(own.primary)
+            judged = replace(own[primary], verdict=row["verdict"])
+            reports[row["column"]] = replace(own, results=own.results | {primary: judged})
+        return dict(sorted(reports.items(), key=lambda item: _urgency(item[1])))
 
     @property
     def primary(self) -> str | None:
@@ -212,8 +250,29 @@ class AuditReport(Report[AuditResult]):
 
     @property
     def verdict(self) -> str:
-        """The verdict of the primary result in sentences: what changes, by how much, how sure."""
+        """The verdict of the primary result in sentences: what changes, by how much, how sure.
+
+        Of columns that were audited on their own, the verdict of each.
+        """
+        if self.columns:
+            return " ".join(
+                express("audit", "verdict_by", name, facts, p)
+                for name, facts, p in facts_by_column(self)
+            )
         return express("audit", "verdict", self.facts)
+
+    def _gate(self, limit: float, on: str | Sequence[str] | None, one_sided: bool) -> Gate:
+        if not self.columns:
+            return super()._gate(limit, on, one_sided)
+        judged = self.judged_columns
+        gates = {name: own.gate(limit, on=on, one_sided=one_sided) for name, own in judged.items()}
+        checks = [
+            replace(check, name=f"{check.name}, {name_of(name)}")
+            for name, gate in gates.items()
+            for check in gate.checks
+        ]
+        first, *_ = gates.values()
+        return replace(first, checks=tuple(checks))
 
     @property
     def sentences(self) -> dict[str, str]:
@@ -293,9 +352,16 @@ def adjusted_verdict(result: AuditResult, p_adjusted: float) -> str:
     return result.verdict if sure or not by_value else NO_EFFECT
 
 
+def _urgency(report: AuditReport) -> tuple[bool, int, float]:
+    """Return how urgent a report is: the less, the more urgent."""
+    facts = report.facts
+    at = _WORST_FIRST.index(facts.verdict)
+    return facts.limit_verdict != OUTSIDE, at, -abs(facts.value or 0.0)
+
+
 def columns_alone(report: AuditReport) -> dict[str, list[str]]:
     """Return the columns that show by themselves what all together do not, by their verdict."""
-    if report.by_column.empty or report.primary is None:
+    if report.by_column.empty or report.primary is None or report.columns:
         return {}
     by_verdict = report.by_column.groupby("verdict")["column"].agg(list)
     names = {word: by_verdict[word] for word in (AMPLIFIES, REVERSES) if word in by_verdict}

@@ -20,7 +20,6 @@ from skbiasamp._utils.formatting import (
     LIMITED,
     NO_EFFECT,
     NOT_MEASURED,
-    REVEALS_MORE,
     REVERSES,
     name_of,
     printable,
@@ -309,8 +308,7 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
         if result.verdict == ADDS or (result.verdict == NO_EFFECT and excluded and undirected):
             check = _added(name, result, result.table, result.verdict, result.sentence, limit)
         if check is None:
-            clear = not result.kind.has_attacker or result.verdict == REVEALS_MORE
-            sure = result.low <= 0 or clear
+            sure = result.verdict != NO_EFFECT
             own = result.verdict, result.sentence
             check = _checked(name, result, result.judged, *own, limit, sure=sure)
         # A check does not pass if groups of the training labels were not audited.

@@ -5,7 +5,7 @@ const $ = (id) => document.getElementById(id);
 const files = {};  // by role: {id, name, columns, ...}
 let sensitive = [];  // [{column, bins}]
 let job = null;
-const SINGLE = ["target", "prediction", "second", "weight", "cluster", "given"];
+const SINGLE = ["target", "prediction", "second", "weight", "cluster", "given", "score"];
 const FORMAT = ["delimiter", "decimal", "encoding"];
 const FIELDS = [...SINGLE, "threshold", "positive", "favourable", "missing", "groups", "limit"];
 const TAB = sessionStorage.tab ??= crypto.randomUUID();  // of this tab of the browser, whose choices are its own
@@ -40,6 +40,7 @@ const WORDS = {
   "--groups": "several columns", "--bins": "cutting",
   "--target": "the label", "--prediction": "the prediction", "--sensitive": "sensitive columns:",
   "--train": "the training file", "--weight": "the weight", "--cluster": "the cluster", "--given": "the strata",
+  "--score": "the scores behind the prediction",
   "--numeric": "“numbers”", "--threshold": "the score", "--positive": "“high scores mean”",
   "--favourable": "the outcome that people want", "--limit": "the limit", "--delimiter": "the sign between cells",
   "--encoding": "the letters", "--decimal": "the decimal sign",
@@ -58,9 +59,13 @@ function explain(text) {
   fail(field, begins ? text[0].toUpperCase() + text.slice(1) : text);
 }
 
+const failed = {};  // by the place of an error: what stood there
+const held = (place) => (place === "sensitive" ? JSON.stringify(sensitive) : files[place]?.id ?? $(place)?.value);
+
 function fail(field, text) {
   const place = $(`error-${field}`) ? field : "run";
   $(`error-${place}`).textContent = text;
+  failed[place] = held(place);
   const input = $(INPUTS[place] ?? place);
   if (place !== "run") {
     input.setAttribute("aria-invalid", "true");
@@ -71,10 +76,16 @@ function fail(field, text) {
   input.focus();
 }
 
-function clearErrors() {
-  for (const place of document.querySelectorAll(".error")) place.textContent = "";
-  for (const input of document.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
+function clearErrors(places = Object.keys(failed)) {
+  for (const place of places) {
+    $(`error-${place}`).textContent = "";
+    $(INPUTS[place] ?? place).removeAttribute("aria-invalid");
+    delete failed[place];
+  }
 }
+
+// An error goes as soon as its field changes; one about the whole, with any change.
+const clearMended = () => clearErrors(Object.keys(failed).filter((place) => place === "run" || held(place) !== failed[place]));
 
 class FieldError extends Error {
   constructor(field, text) {
@@ -287,7 +298,8 @@ function changed() {
   hide("missing", !lacking.length);
   $("missing-why").textContent = lacking.map(({name, missing}) => `${name}: ${count(missing)} rows`).join(", ");
   hide("groups", sensitive.length < 2);
-  $("limit-unit").textContent = isNumeric() ? "the unit of the label" : "percentage points";
+  $("limit-unit").textContent = isNumeric() ? "in the unit of the label" : "in percentage points";
+  showLimit();
   showSensitive();
   showProposals();
   const roles = $("target").value && $("prediction").value && sensitive.length;
@@ -297,7 +309,21 @@ function changed() {
   showStale();
 }
 
+// What a limit means, with the number that was entered, and with 4 until there is one.
+function showLimit() {
+  const entered = $("limit").value.trim() && decimal($("limit").value);
+  const limit = entered > 0 ? entered : 4;
+  const unit = isNumeric() ? "" : " percentage points";
+  const gap = Math.max(10, Math.ceil(limit));
+  const short = (n) => String(Number(n.toPrecision(12)));
+  $("limit-example").textContent = `${entered > 0 ? `${short(limit)} means` : "For example, 4 means"}: a gap of ${gap}${unit} in ` +
+    `the labels may be ${short(gap - limit)} to ${short(gap + limit)}${unit} in the predictions. Each of two groups then moves by ` +
+    `${short(limit / 2)}, compared with all rows. With more groups, this is the limit of their mean change. In the command, it is ` +
+    `--limit ${short(limit / limitParts())}.`;
+}
+
 function showStale() {
+  clearMended();
   $("stale").hidden = $("result").hidden;
   keep();
 }
@@ -341,9 +367,13 @@ const NEEDED = {
   missing: "Choose what happens to rows without a value.",
 };
 
-// A number as the command takes it; people may write a decimal comma.
+const decimal = (text) => Number(text.trim().replace(",", "."));  // people may write a decimal comma
+// The limit of the command is half of the gap, as a share: by so much each of two groups moves.
+const limitParts = () => (isNumeric() ? 2 : 200);
+
+// A number as the command takes it.
 function number(field, text, divisor = 1) {
-  const value = Number(text.trim().replace(",", "."));
+  const value = decimal(text);
   if (!text.trim() || !Number.isFinite(value)) throw new FieldError(field, `This must be a number, such as 0.5; it is “${text}”.`);
   return String(Number((value / divisor).toPrecision(12)));
 }
@@ -363,9 +393,9 @@ function chosen() {
   add("bins", ...sensitive.filter(({bins}) => bins.trim()).map(({column, bins}) =>
     `${column}=${bins.trim().split(/[\s,;]+/).map((cut) => number("sensitive", cut)).join(",")}`));
   for (const id of ["weight", "cluster", "positive", "missing", "groups"]) add(id, shown(id));
-  for (const id of compares() ? [] : ["given", "favourable"]) add(id, shown(id));
+  for (const id of compares() ? [] : ["given", "score", "favourable"]) add(id, shown(id));
   if (shown("threshold")) add("threshold", number("threshold", shown("threshold")));
-  if (shown("limit").trim()) add("limit", number("limit", shown("limit"), isNumeric() ? 1 : 100));
+  if (shown("limit").trim()) add("limit", number("limit", shown("limit"), limitParts()));
   if (isNumeric()) options.numeric = [];
   const usual = {delimiter: files.test.name.endsWith(".tsv") ? "\t" : ",", decimal: ".", encoding: "utf-8"};
   for (const [id, value] of Object.entries(format())) {
@@ -405,7 +435,7 @@ function python({names, models}, options) {
   const compared = typeof prediction !== "string";
   lines.push(`report = skbiasamp.${compared ? "compare" : "audit_frame"}(`, "    rows,",
     `    prediction=${literal(prediction)},`, `    sensitive=${literal(options.sensitive)},`);
-  for (const id of ["target", "weight", "cluster", "given", "missing", "groups", "positive", "favourable"]) {
+  for (const id of ["target", "weight", "cluster", "given", "score", "missing", "groups", "positive", "favourable"]) {
     if (options[id]) lines.push(`    ${id === "positive" ? "pos_label" : id}=${literal(options[id][0])},`);
   }
   for (const id of compared ? ["threshold"] : ["threshold", "limit"]) if (options[id]) lines.push(`    ${id}=${options[id][0]},`);

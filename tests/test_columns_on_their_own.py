@@ -1,0 +1,219 @@
+"""Sensitive columns side by side: each has the verdict of an audit of it alone."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skbiasamp
+from skbiasamp import Contingency, DirectionalAuditor
+from skbiasamp.cli import main
+from skbiasamp.inference import adjust_p_values
+from skbiasamp.render.document import Card
+
+NAMES = {"target": "repaid", "prediction": "granted"}
+HOW = {"random_state": 0, "favourable": 1}
+
+
+def loans(push=0.15, n=3_000, seed=0, missing=0.05):
+    """Return loans that the model grants more often to men than they are repaid, by `push`."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame({"age": rng.choice(["18-30", "31-50", "51+"], n)})
+    rows["gender"] = rng.choice(["Female", "Male"], n)
+    male = rows["gender"] == "Male"
+    rows["repaid"] = (rng.random(n) < np.where(male, 0.55, 0.45)).astype(int)
+    moved = rng.random(n) < push
+    rows["granted"] = np.where(moved, male, rows["repaid"]).astype(int)
+    rows.loc[rng.random(n) < missing, "gender"] = None
+    rows.loc[rng.random(n) < missing, "age"] = None
+    return rows
+
+
+def apart(rows, columns=("age", "gender"), **how):
+    how = {"missing": "drop"} | HOW | how
+    return skbiasamp.audit_frame(rows, **NAMES, sensitive=[*columns], groups="marginal", **how)
+
+
+def alone(rows, column, **how):
+    how = {"missing": "drop"} | HOW | how
+    return skbiasamp.audit_frame(rows, **NAMES, sensitive=column, **how)
+
+
+def content(report):
+    """Return all that a report holds but its call and date, each number to the last digit."""
+    left_out = ("call", "date", "context")
+
+    def lasting(value):
+        if isinstance(value, dict):
+            return {key: lasting(part) for key, part in value.items() if key not in left_out}
+        return [lasting(part) for part in value] if isinstance(value, list) else repr(value)
+
+    return lasting(report.to_dict())
+
+
+@pytest.mark.parametrize("missing", ["drop", "bounds", "group"])
+@pytest.mark.parametrize("limit", [None, 0.02])
+def test_a_column_has_the_numbers_of_an_audit_of_it_alone(missing, limit):
+    rows = loans()
+    report = apart(rows, missing=missing, limit=limit)
+    assert list(report.columns) == ["age", "gender"]
+    for name, own in report.columns.items():
+        assert content(own) == content(alone(rows, name, missing=missing, limit=limit))
+    for row in report.by_column.itertuples():
+        own = report.columns[row.column]
+        assert (row.value, row.low, row.high) == (own.value, *own[own.primary].judged[1:])
+
+
+def test_arrays_and_training_rows_are_those_of_the_column():
+    rows, train = loans(missing=0), loans(seed=1, missing=0)
+    columns = ["age", "gender"]
+
+    def audited(columns, **how):
+        return skbiasamp.audit(
+            rows["repaid"], rows["granted"], sensitive_features=rows[columns],
+            y_train=train["repaid"], sensitive_train=train[columns], **HOW, **how,
+        )  # fmt: skip
+
+    report = audited(columns, groups="marginal")
+    for name, own in report.columns.items():
+        assert content(own) == content(audited(name))
+    unnamed = skbiasamp.audit(
+        rows["repaid"], rows["granted"], sensitive_features=rows[columns].to_numpy(),
+        groups="marginal", **HOW,
+    )  # fmt: skip
+    assert list(unnamed.columns) == ["column 0", "column 1"]
+
+
+def test_a_generator_starts_again_for_each_column():
+    rows = loans()
+    report = apart(rows, random_state=np.random.default_rng(3))
+    own = alone(rows, "gender", random_state=np.random.default_rng(3))
+    assert content(report.columns["gender"]) == content(own)
+
+
+def test_the_column_that_matters_most_comes_first_everywhere():
+    report = apart(loans())
+    assert {name: own.verdict.split(".")[0] for name, own in report.judged_columns.items()} == {
+        "gender": "The model widens the gap between Female and Male",
+        "age": "No clear change of the gaps between groups",
+    }
+    assert report.facts.verdict == "amplifies"
+    assert [model.name for model in report.facts.columns] == ["gender", "age"]
+    assert report.verdict.startswith("gender: The model widens the gap between Female and Male.")
+    assert "age: No clear change" in report.verdict
+    card = report.to_document().sections[0].items[0]
+    assert isinstance(card, Card)
+    assert card.title == "By gender, the model widens the gap between Female and Male"
+    assert [chip.word for chip in card.chips] == [
+        "gender: amplifies", "age: no clear effect", "No limit declared"
+    ]  # fmt: skip
+    for text in (str(report), report.to_markdown(), report.to_html()):
+        assert text.index("gender: amplifies") < text.index("age: no clear effect")
+        assert text.index("widens the gap") < text.index("No clear change")
+    assert len(str(report).splitlines()) <= 25
+
+
+def test_a_mean_over_all_columns_hides_no_column():
+    """Two columns that the model leaves alone pull the mean over all groups towards 0."""
+    rows = loans(0.04)
+    rng = np.random.default_rng(4)
+    for name in ("region", "team"):
+        rows[name] = rng.choice(list("abcdefgh"), len(rows))
+    report = apart(rows, ["region", "team", "gender"])
+    assert report["directional A->T"].verdict == "no clear effect"
+    assert report.facts.verdict == "amplifies"
+    assert next(iter(report.judged_columns)) == "gender"
+
+
+def test_many_columns_make_a_small_effect_unclear():
+    rows, rng = loans(0.02, seed=5), np.random.default_rng(5)
+    p = alone(rows, "gender")["directional A->T"].p_value
+    assert 0.005 < p < 0.05  # clear by itself
+    names = [f"coin {i}" for i in range(9)]
+    for name in names:
+        rows[name] = rng.choice(["heads", "tails"], len(rows))
+    report = apart(rows, ["gender", *names], limit=0.0)
+    table = report.by_column.set_index("column")
+    assert list(table["p_adjusted"]) == list(adjust_p_values(table["p_value"]))
+    assert table.loc["gender", "verdict"] == "no clear effect"
+    assert report.columns["gender"]["directional A->T"].verdict == "amplifies"
+    assert "By itself, this would be clear." in report.verdict
+    (check,) = [each for each in report.gate(0.0).checks if each.name.endswith(", gender")]
+    assert (check.verdict, check.outcome) == ("no clear effect", "inconclusive")
+    assert check.low > 0
+
+
+def test_a_limit_is_kept_if_all_columns_keep_it():
+    rows = loans()
+    for limit, outcome, word in ((0.5, "passed", "within"), (0.01, "failed", "outside")):
+        report = apart(rows, limit=limit)
+        gate = report.gate(limit)
+        assert gate.outcome == outcome
+        assert report.limit_verdict == f"{word} the limit"
+        assert [check.name for check in gate.checks] == [
+            "directional A->T, gender", "directional A->T, age"
+        ]  # fmt: skip
+        own = report.columns["gender"].gate(limit).checks[0]
+        assert (gate.checks[0].low, gate.checks[0].high) == (own.low, own.high)
+    assert {check.name.split(",")[0] for check in report.gate(0.5, on="MALS").checks} == {"MALS"}
+
+
+def test_rows_without_a_value_are_bounded_for_each_column():
+    rows = loans(missing=0.1)
+    report = apart(rows, missing="bounds", limit=0.02)
+    for name, own in report.columns.items():
+        n = int(rows[name].isna().sum())
+        assert own.unknown.n == n
+        assert f"{n} rows have no group and are left out. The verdict" in report.verdict
+    assert report.facts.n == len(rows)
+
+
+def test_strata_are_those_of_each_column():
+    rows = loans(missing=0).assign(team=list("ab") * 1_500)
+    report = apart(rows, given="team")
+    for name, own in report.columns.items():
+        expected = alone(rows, name, given="team").explanation
+        pd.testing.assert_frame_equal(own.explanation.conditional, expected.conditional)
+
+
+def test_the_json_holds_each_column():
+    report = apart(loans())
+    stored = json.loads(report.to_json())
+    assert (
+        stored["columns"]["gender"]["facts"]
+        == json.loads(report.columns["gender"].to_json())["facts"]
+    )
+    assert [each["name"] for each in stored["facts"]["columns"]] == ["gender", "age"]
+    assert "columns" not in json.loads(alone(loans(), "gender").to_json())
+
+
+def test_ids_on_the_page_are_unique():
+    ids = re.findall(r' id="([^"]+)"', apart(loans()).to_html())
+    assert len(ids) == len({*ids})
+
+
+def test_counts_and_fitted_auditors_know_no_columns():
+    rows = loans(missing=0)
+    cells = Contingency.from_frame(rows, **NAMES, sensitive=["age", "gender"], groups="marginal")
+    assert skbiasamp.audit(cells, random_state=0).columns == {}
+    fitted = DirectionalAuditor(groups="marginal").fit(cells)
+    assert apart(rows, auditor=fitted).columns == {}
+
+
+def test_a_column_of_one_group_is_refused_by_its_name():
+    rows = loans(missing=0).assign(country="here")
+    with pytest.raises(ValueError, match=r"'country'.* has one group only, 'here'"):
+        apart(rows, ["gender", "country"])
+
+
+def test_the_command_says_the_same(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    loans().to_csv("loans.csv", index=False)
+    options = "--target repaid --prediction granted --sensitive age gender --groups marginal"
+    options += " --missing drop --limit 0.02 --favourable 1"
+    assert main(["audit", "loans.csv", *options.split()]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "gender: amplifies · age: no clear effect · Outside the limit" in shown
+    assert "directional A->T, gender" in shown
