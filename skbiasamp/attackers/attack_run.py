@@ -727,14 +727,6 @@ def _attackers_of(pair: AttackPair) -> list[Any]:
 # --------------------------------------------------------------------------- attacks on features
 
 
-class FeatureLeakage(NamedTuple):
-    """Qualities of the attacker: seen, in draws, resamples and folds; that of the best guess."""
-
-    qualities: tuple[Array, Array, Array, Array | None]
-    chance: float
-    attacker: str
-
-
 def attack_features(
     X: Any,
     sensitive_features: Any,
@@ -743,8 +735,12 @@ def attack_features(
     missing: str,
     n_resamples: int,
     random_state: Any,
-) -> FeatureLeakage:
-    """Cross-fit attackers that predict the sensitive feature from the rows of X."""
+) -> tuple[tuple[Array, Array, Array, Array | None], float, str]:
+    """Cross-fit attackers that predict the sensitive feature from the rows of X.
+
+    Returns their qualities as seen, in draws, resamples and folds; that of the best guess; and the
+    name of the attacker.
+    """
     features = as_matrix(X)
     check_lengths({"X": features, "sensitive_features": to_native(sensitive_features, "sensitive")})
     # Every row is a class of its own, so that cells stay rows, in their order.
@@ -771,7 +767,7 @@ def attack_features(
     run = run_attack(pair, rng)
     draws, resamples, folds, _ = redrawn(run, n_resamples, rng)
     qualities = run.qualities.data, draws.data, resamples.data, folds and folds.data
-    return FeatureLeakage(qualities, float(pair.chance().data.mean()), run.attacker_name)
+    return qualities, float(pair.chance().data.mean()), run.attacker_name
 
 
 def as_matrix(X: Any) -> Array:

@@ -150,7 +150,7 @@ callable, default="accuracy"
                 + how_to_pass(type(self).__name__)
             )
             return self
-        attacked = attack_features(
+        qualities, chance, attacker = attack_features(
             self._hide(X),
             sensitive_features,
             Settings(
@@ -165,11 +165,11 @@ callable, default="accuracy"
             n_resamples=self.n_resamples,
             random_state=self.random_state,
         )
-        low, high, *_ = of_draws(*attacked.qualities, confidence_level=self.confidence_level)
-        self.leakage_, self.chance_ = float(attacked.qualities[0].mean()), attacked.chance
+        low, high, *_ = of_draws(*qualities, confidence_level=self.confidence_level)
+        self.leakage_, self.chance_ = float(qualities[0].mean()), chance
         # A share of rows, which no interval leaves.
         ends = np.clip((low[0], high[0]), 0.0, 1.0).tolist()
-        self.interval_, self.attacker_ = tuple(ends), attacked.attacker
+        self.interval_, self.attacker_ = tuple(ends), attacker
         return self
 
     def rank_features(self, X: Any, *, sensitive_features: Any = None) -> pd.DataFrame:

@@ -38,7 +38,7 @@ class Display:
         The Display keeps the first of them.
         """
         try:
-            from matplotlib import pyplot as plt
+            import matplotlib.pyplot as plt
         except ImportError as error:
             who = type(self).__name__
             text = f"{who}.plot needs matplotlib: pip install 'skbiasamp[plot]'"
