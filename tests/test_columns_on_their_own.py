@@ -1,4 +1,4 @@
-"""Sensitive columns side by side: each has the verdict of an audit of it alone, beside the others."""
+"""Sensitive columns side by side: each has the verdict of an audit of it alone."""
 
 import json
 import re
@@ -97,16 +97,16 @@ def test_a_generator_starts_again_for_each_column():
 def test_the_column_that_matters_most_comes_first_everywhere():
     report = apart(loans())
     assert {name: own.verdict.split(".")[0] for name, own in report.judged_columns.items()} == {
-        "gender": "The model widens the gap between Female and Male",
+        "gender": "The model widens the gap between Male and Female",
         "age": "No clear change of the gaps between groups",
     }
     assert report.facts.verdict == "amplifies"
     assert [model.name for model in report.facts.columns] == ["gender", "age"]
-    assert report.verdict.startswith("gender: The model widens the gap between Female and Male.")
+    assert report.verdict.startswith("gender: The model widens the gap between Male and Female.")
     assert "age: No clear change" in report.verdict
     card = report.to_document().sections[0].items[0]
     assert isinstance(card, Card)
-    assert card.title == "By gender, the model widens the gap between Female and Male"
+    assert card.title == "By gender, the model widens the gap between Male and Female"
     assert [chip.word for chip in card.chips] == [
         "gender: amplifies", "age: no clear effect", "No limit declared"
     ]  # fmt: skip
@@ -129,7 +129,7 @@ def test_a_mean_over_all_columns_hides_no_column():
 
 
 def test_many_columns_make_a_small_effect_unclear():
-    rows, rng = loans(0.02, seed=5), np.random.default_rng(5)
+    rows, rng = loans(0.008, seed=5), np.random.default_rng(5)
     p = alone(rows, "gender")["directional A->T"].p_value
     assert 0.005 < p < 0.05  # clear by itself
     names = [f"coin {i}" for i in range(9)]

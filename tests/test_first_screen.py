@@ -118,7 +118,7 @@ def groups_24():
 def test_compas_is_told_as_it_is():
     answers = answers_of(compas())
     assert answers["Who is worse off?"].startswith(
-        "African-American. The favourable outcome is “not charged again”."
+        "African-American. The favourable outcome is “not charged again”, not “charged again”."
     )
     assert answers["By how much?"].startswith(
         "13.2 in the labels, 24.5 in the predictions (gap, in percentage points)"

@@ -250,7 +250,7 @@ class Finding:
     def text(self) -> str:
         """What was seen, and by which column if not by all that were audited on their own."""
         seen, column = self._sentence("seen"), self.numbers.get("by_column")
-        return f"{column}: {seen}" if column else seen
+        return f"By {column}. {seen}" if column else seen
 
     @property
     def action(self) -> str:
