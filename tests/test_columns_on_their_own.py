@@ -106,7 +106,7 @@ def test_the_column_that_matters_most_comes_first_everywhere():
     assert "age: No clear change" in report.verdict
     card = report.to_document().sections[0].items[0]
     assert isinstance(card, Card)
-    assert card.title == "By gender, the model widens the gap between Male and Female"
+    assert card.title == "Repaid: by gender, the model widens the gap between Male and Female"
     assert [chip.word for chip in card.chips] == [
         "gender: amplifies", "age: no clear effect", "No limit declared"
     ]  # fmt: skip
