@@ -96,16 +96,16 @@ def test_a_generator_starts_again_for_each_column():
 def test_the_column_that_matters_most_comes_first_everywhere():
     report = apart(loans())
     assert {name: own.verdict.split(".")[0] for name, own in report.judged_columns.items()} == {
-        "gender": "The model widens the gap between Female and Male",
+        "gender": "The model widens the gap between Male and Female",
         "age": "No clear change of the gaps between groups",
     }
     assert report.facts.verdict == "amplifies"
     assert [model.name for model in report.facts.columns] == ["gender", "age"]
-    assert report.verdict.startswith("gender: The model widens the gap between Female and Male.")
+    assert report.verdict.startswith("gender: The model widens the gap between Male and Female.")
     assert "age: No clear change" in report.verdict
     card = report.to_document().sections[0].items[0]
     assert isinstance(card, Card)
-    assert card.title == "By gender, the model widens the gap between Female and Male"
+    assert card.title == "Repaid: by gender, the model widens the gap between Male and Female"
     assert [chip.word for chip in card.chips] == [
         "gender: amplifies", "age: no clear effect", "No limit declared"
     ]  # fmt: skip
@@ -128,7 +128,7 @@ def test_a_mean_over_all_columns_hides_no_column():
 
 
 def test_many_columns_make_a_small_effect_unclear():
-    rows, rng = loans(0.02, seed=5), np.random.default_rng(5)
+    rows, rng = loans(0.008, seed=5), np.random.default_rng(5)
     p = alone(rows, "gender")["directional A->T"].p_value
     assert 0.005 < p < 0.05  # clear by itself
     names = [f"coin {i}" for i in range(9)]

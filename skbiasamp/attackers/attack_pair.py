@@ -298,8 +298,10 @@ class AttackPair:
             every.append(hard(prediction, truth, positive_position(cells, self.truth)))
         keys = [side.labels.keys() for side in every]
         keys += [attack.input_codes[:, None] for attack in self.attacks]
-        rows = np.hstack(keys)
-        first = np.flatnonzero(np.append(True, (rows[1:] != rows[:-1]).any(axis=1)))
+        differ = np.zeros(cells.n_cells - 1, dtype=bool)
+        for key in keys:
+            differ |= (key[1:] != key[:-1]).any(axis=1)
+        first = np.flatnonzero(np.append(True, differ))
         fewer = take(cells, first, np.add.reduceat(cells.weight, first))
 
         def over_fewer(attack: Attack) -> Attack:

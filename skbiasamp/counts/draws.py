@@ -73,10 +73,13 @@ def divided_into_blocks(cells: Cells, rng: np.random.Generator) -> Blocks | None
     clusters = of_single_rows(cells.rows) if cells.clusters is None else cells.clusters
     times = clusters.n[clusters.of].astype(np.int64)
     rows = np.repeat(np.arange(cells.n_cells), times)
-    nth = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)
-    first = (np.cumsum(clusters.n) - clusters.n).astype(np.int64)[clusters.of]
     n_blocks = min(N_BLOCKS, clusters.total)
-    of = rng.permutation(np.arange(clusters.total) % n_blocks)[first[rows] + nth]
+    # The cluster of each row: the first of its cell, and the place of the row in the cell.
+    at = (np.cumsum(clusters.n) - clusters.n).astype(np.int64)[clusters.of][rows]
+    at += np.arange(len(rows))
+    at -= np.repeat(np.cumsum(times) - times, times)
+    of = rng.permutation(np.arange(clusters.total) % n_blocks)[at]
+    del at
     weight = clusters.each(cells.weight)[rows]
     shape = (n_blocks, cells.n_cells)
     return Blocks(sparse.csr_array((weight, (of, rows)), shape=shape))

@@ -249,8 +249,8 @@ class Finding:
     @property
     def text(self) -> str:
         """What was seen, and by which column if not by all that were audited on their own."""
-        seen, column = self._sentence("seen"), self.numbers.get("by_column")
-        return f"{column}: {seen}" if column else seen
+        text, column = self._sentence("seen"), self.numbers.get("by_column")
+        return f"By {column}. {text}" if column else text
 
     @property
     def action(self) -> str:

@@ -60,7 +60,8 @@ function explain(text) {
 }
 
 const failed = {};  // by the place of an error: what stood there
-const held = (place) => (place === "sensitive" ? JSON.stringify(sensitive) : files[place]?.id ?? $(place)?.value);
+const held = (place) => (place === "sensitive" ? JSON.stringify(sensitive)
+  : files[place]?.id ?? `${$(place)?.value} ${$(place)?.checked}`);
 
 function fail(field, text) {
   const place = $(`error-${field}`) ? field : "run";

@@ -59,11 +59,13 @@ def of_limit(audited: Audited) -> Seen:
     if of_primary.outcome not in (FAILED, words.INCONCLUSIVE):
         return
     known = audited.test.total >= FEWEST_ROWS and of_primary.rows < MOST_ROWS
+    half = report.facts.view == "gap" and of_primary.verdict != words.ADDS
     yield {
         "outside": of_primary.outcome == FAILED,
         "adds": of_primary.verdict == words.ADDS,
         "limit": report.limit,
-        "half": report.facts.view == "gap" and of_primary.verdict != words.ADDS,
+        "half": half,
+        "points": half and report.facts.percent,
         "value": of_primary.value,
         "low": of_primary.low,
         "high": of_primary.high,
