@@ -148,8 +148,8 @@ def cross_audit(
     new rows, so the interval does not shrink with their number.
 
     If groups have exactly equal labels, as after balancing, training folds and their held-out rows
-    differ in turn. Values are then above 0 for every model, a coin too. There the changes of the
-    gaps decide about the verdict and about a limit, not the value.
+    differ in turn. Values are then above 0 for every model, a random one too. There the changes of
+    the gaps decide about the verdict and about a limit, not the value.
 
     If test folds overlap, as with `ShuffleSplit`, the pooled result has no interval.
 
