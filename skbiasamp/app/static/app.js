@@ -60,13 +60,13 @@ function explain(text) {
 }
 
 const failed = {};  // by the place of an error: what stood there
-const held = (place) => (place === "sensitive" ? JSON.stringify(sensitive)
+const stateOf = (place) => (place === "sensitive" ? JSON.stringify(sensitive)
   : files[place]?.id ?? `${$(place)?.value} ${$(place)?.checked}`);
 
 function fail(field, text) {
   const place = $(`error-${field}`) ? field : "run";
   $(`error-${place}`).textContent = text;
-  failed[place] = held(place);
+  failed[place] = stateOf(place);
   const input = $(INPUTS[place] ?? place);
   if (place !== "run") {
     input.setAttribute("aria-invalid", "true");
@@ -86,7 +86,7 @@ function clearErrors(places = Object.keys(failed)) {
 }
 
 // An error goes as soon as its field changes; one about the whole, with any change.
-const clearMended = () => clearErrors(Object.keys(failed).filter((place) => place === "run" || held(place) !== failed[place]));
+const clearMended = () => clearErrors(Object.keys(failed).filter((place) => place === "run" || stateOf(place) !== failed[place]));
 
 class FieldError extends Error {
   constructor(field, text) {
