@@ -100,15 +100,15 @@ def _document_of_columns(report: AuditReport) -> Document:
     sections, statistics, results = [], list[Item | None](), list[tuple[str, str, float]]()
     for i, (name, own) in enumerate(report.judged_columns.items(), 1):
         document = audit_document(own)
-        screen, closer, _, *folded, numbers = document.sections
+        screen, closer, _, *beside, numbers = document.sections
         (card,) = screen.items
         assert isinstance(card, Card)
         title = f"{name_of(name)}: {card.title}"
-        items = [replace(card, title=""), *closer.items, *(replace(each, id="") for each in folded)]
+        items = [replace(card, title=""), *closer.items, *(replace(each, id="") for each in beside)]
         sections.append(Section(title, _numbered(items, i), f"column-{i}", only="page"))
         *own_numbers, _ = numbers.items  # the record is that of the whole report
         statistics.append(Section(name_of(name), _numbered(own_numbers, i), folded=True))
-        results += [(f"{kind}, {name_of(name)}", *rest) for kind, *rest in document.results]
+        results += [(f"{kind}, {name_of(name)}", key, x) for kind, key, x in document.results]
     statistics.append(record(report.context, report.data_files))
     table = columns_table(report.by_column, None, report.limit)
     return document_of(
