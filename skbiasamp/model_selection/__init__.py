@@ -1,7 +1,6 @@
 """Selecting and validating models by their amplification."""
 
-from skbiasamp.model_selection._cross_audit import cross_audit
-from skbiasamp.model_selection._cross_results import CrossComparisonResult
+from skbiasamp.model_selection._cross_audit import CrossComparisonResult, cross_audit
 from skbiasamp.model_selection._curve import AmplificationCurve, amplification_curve
 from skbiasamp.model_selection._scorer import amplification_scorer, class_scorers
 from skbiasamp.model_selection.thresholds import BaseRateThresholdClassifier

@@ -27,9 +27,8 @@ from skbiasamp.report.auditors import (
     run_each,
 )
 from skbiasamp.report.checks import Audited, findings_of
-from skbiasamp.report.evidence import context_of, described_files, not_measured
 from skbiasamp.report.explain import are_chances, explained, scored_rows
-from skbiasamp.report.request import Request
+from skbiasamp.report.request import Request, context_of, described_files, not_measured
 from skbiasamp.report.strata import RowSource, without_strata
 from skbiasamp.report.unknown import Everyone, everyone_of, unknown_of
 from skbiasamp.results import AuditReport, AuditResult

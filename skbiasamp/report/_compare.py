@@ -29,8 +29,7 @@ from skbiasamp.report.auditors import (
     require_reference,
     run_each,
 )
-from skbiasamp.report.evidence import context_of, described_files
-from skbiasamp.report.request import Request
+from skbiasamp.report.request import Request, context_of, described_files
 from skbiasamp.results import ComparisonReport, ComparisonResult
 from skbiasamp.results.gate import Limit, gate_of
 

@@ -19,8 +19,7 @@ from skbiasamp.counts.cells import naming_side
 from skbiasamp.counts.contingency import is_contingency
 from skbiasamp.metrics.inputs import count_labels, row_by_row
 from skbiasamp.report._groups import selection_table
-from skbiasamp.report.evidence import context_of
-from skbiasamp.report.request import Request
+from skbiasamp.report.request import Request, context_of
 from skbiasamp.report.unknown import is_unknown
 from skbiasamp.results import SelectionRates
 
