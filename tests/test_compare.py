@@ -247,7 +247,9 @@ def test_frames_engines_and_sums_of_days_are_one(rows):
     added = halves[0] + halves[1]
     assert added == Contingency.from_frame(pl.from_pandas(rows), **named)
     pd.testing.assert_frame_equal(auditor.compare(added).table, expected)
-    assert added.models == ("old", "new", "bold")
+    assert added.models == added.select(groups=["f"]).models == ("old", "new", "bold")
+    assert Contingency.from_json(added.to_json()) == added
+    assert "predictions of 3 models" in repr(added)
     alone = Contingency.from_labels(rows["y"], rows["new"], sensitive_features=rows["sex"])
     assert added.model("new") == alone
 

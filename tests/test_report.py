@@ -197,6 +197,22 @@ def test_a_report_of_anything_has_a_verdict(amplified):
     assert report_of(AMPLIFIED, limit=0.02).limit_verdict == "outside the limit"
 
 
+def test_a_report_names_groups_by_their_columns_and_keeps_names_that_a_page_was_given():
+    y, y_pred, group = counted(AMPLIFIED)
+    both = pd.DataFrame({"sex": group, "age": np.where(np.arange(len(y)) % 2, "old", "young")})
+    report = skbiasamp.audit(
+        y, y_pred, sensitive_features=both, auditor=DirectionalAuditor(reference="test")
+    )
+    (result,) = report.values()
+    assert "sex = f, age = young" in repr(result)
+    assert "('" not in repr(result)
+    assert report.sentences == {"directional A->T": result.sentence}
+    assert report.warnings == [f"{finding.text} {finding.action}" for finding in report.findings]
+    pytest.importorskip("jinja2")
+    assert "march" in report.to_html(data_name="march")
+    assert (report.context["model_name"], report.context["data_name"]) == (None, "march")
+
+
 def test_a_model_worse_than_chance_is_said():
     turned = {(group, y, 1 - predicted): n for (group, y, predicted), n in AMPLIFIED.items()}
     report = report_of(turned, auditor=LeakageAuditor(n_draws=2, **FEW_DRAWS))

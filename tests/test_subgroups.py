@@ -126,14 +126,14 @@ def test_the_department_that_amplifies_is_found():
 
 
 def test_columns_of_noise_find_nothing():
-    """Of 40 data sets; with 5 % of false findings, one in 1,000 runs would fail."""
+    """Of 24 data sets; with 5 % of false findings, one in 1,000 runs would fail."""
     wrong = different = 0
-    for seed in range(40):
+    for seed in range(24):
         table = searched(people(600, seed=seed))
         wrong += (table["low"] > 0).any()
         different += table["differs"].any()
-    assert wrong <= 7
-    assert different <= 7
+    assert wrong <= 5
+    assert different <= 5
 
 
 def test_rows_that_happen_not_to_change_prove_nothing():
