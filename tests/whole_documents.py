@@ -36,12 +36,12 @@ NUMBER = re.compile(r"(?<![\w.])[-+−]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 
 
 def texts_differ(found, kept):
-    """Return the first line that differs in a word, or in a number by more than its last digit."""
+    """Return the first line that differs in a word, a count, or by more than its last digit."""
     for line, (new, old) in enumerate(zip_longest(found.splitlines(), kept.splitlines()), start=1):
         if None in (new, old) or NUMBER.split(new) != NUMBER.split(old):
             return f"line {line}: {new!r}, kept {old!r}"
         for a, b in zip(NUMBER.findall(new), NUMBER.findall(old), strict=True):
-            unit = Decimal(1).scaleb(exponent_of(b))
+            unit = Decimal(1).scaleb(exponent_of(b)) if exponent_of(b) else 0
             if a != b and (exponent_of(a) != exponent_of(b) or abs(value(a) - value(b)) > unit):
                 return f"line {line}: {a}, kept {b}, in {new!r}"
     return None

@@ -1,4 +1,4 @@
-"""Sizes and rates of groups, outcomes that people want, and the first metric by each column."""
+"""Sizes and rates of groups; rates and the first metric by each sensitive column."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import Array, NamedMissing, is_one
-from skbiasamp._input.classes import spelt
-from skbiasamp._input.errors import InputError, quote
+from skbiasamp._input.checks import Array, NamedMissing
 from skbiasamp._utils.warnings import collected
-from skbiasamp.counts.cells import column, naming_side, with_merged_groups
+from skbiasamp.counts.cells import column, with_merged_groups
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.tasks import of_one_task
 from skbiasamp.inference.pairs import FEW
@@ -21,49 +19,9 @@ from skbiasamp.inference.shares import differences_to_lowest, ratios_to_highest,
 from skbiasamp.report._columns import table_by_column
 from skbiasamp.report._subgroups import RowSets, Shares
 from skbiasamp.report.auditors import readied
+from skbiasamp.report.outcomes import outcome_names, outcomes_of
 from skbiasamp.report.unknown import Everyone, Rates, agreement, is_unknown
 from skbiasamp.results.pair_tables import pair_names
-
-
-def outcomes_of(test: Contingency, favourable: Any) -> list[bool | None]:
-    """Return for each task whether people want it; None if that is unknown.
-
-    If there are two classes, people may want the one that is no task.
-    """
-    if favourable is None:
-        return [True] * len(test.tasks)
-    wanted = favourable if isinstance(favourable, list) else [favourable]
-    side = naming_side(test)
-    known = side.names if side.one_label and len(side.names) == 2 else test.tasks
-    wanted = [_named(name, known) for name in wanted]
-    if known is test.tasks:
-        return [True if is_one(task, wanted) else None for task in test.tasks]
-    return [is_one(test.tasks[0], wanted)]
-
-
-def _named(name: Any, known: Sequence[Any]) -> Any:
-    """Return the class or task that a user names; text names a number that is written so."""
-    if is_one(name, known):
-        return name
-    for other in known:
-        if isinstance(name, str) and not isinstance(other, str) and spelt(other) == spelt(name):
-            return other
-    raise InputError(
-        "{favourable} must name a class or task; got {seen!r}. There are {known}.",
-        seen=name,
-        known=quote(known),
-    )
-
-
-def outcome_names(test: Contingency, wanted: list[bool | None]) -> tuple[Any, ...]:
-    """Return the names of these outcomes: of two classes, the wanted one may be no task."""
-    if False not in wanted:
-        return test.tasks
-    return tuple(name for name in naming_side(test).names if name not in test.tasks)
-
-
-# --------------------------------------------------------------------------- groups
-
 
 # Error rates, and whether they are of rows that have the task.
 _ERRORS = {"true_positive_rate": True, "false_positive_rate": False}
