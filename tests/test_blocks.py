@@ -38,7 +38,7 @@ def rows(world):
     wrong = rng.random(N_ROWS) < (0.003 if world == "few wrong" else 0.2)
     data = {"y_true": label, "y_pred": score, "sensitive_features": group}
     if world in ("weights", "few wrong"):
-        weight = rng.gamma(4, 0.25, N_ROWS)
+        weight = rng.gamma(0.5, 2, N_ROWS)
         data |= {"y_pred": np.where(wrong, 1 - label, label), "sample_weight": weight}
     if world == "clusters":
         data["clusters"] = rng.integers(N_ROWS // 3, size=N_ROWS)

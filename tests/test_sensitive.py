@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 from skbiasamp import DirectionalAuditor, amplification_scorer, cross_audit, mitigation
 
-# The warning that the classifier sees the column is tested in test_keywords.
+# The warning that the classifier sees the column is tested in test_compose.
 pytestmark = pytest.mark.filterwarnings("ignore:The classifier sees the sensitive feature")
 
 RNG = np.random.default_rng(0)
