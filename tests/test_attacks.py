@@ -85,8 +85,14 @@ def test_the_exact_attacker_of_the_library_is_the_public_one():
             assert_close(closed(world, metric, attacker=attacker, **options), fast)
 
 
-@pytest.mark.parametrize("metric", ["leakage", "A->T"])
-@pytest.mark.parametrize("attacker", ["exact", DecisionTreeClassifier(max_features=1)])
+@pytest.mark.parametrize(
+    ("metric", "attacker"),
+    [
+        ("leakage", "exact"),
+        ("A->T", "exact"),
+        ("leakage", DecisionTreeClassifier(max_features=1)),
+    ],
+)
 def test_the_same_seed_gives_the_same_numbers_whatever_the_jobs(metric, attacker):
     world = simulated(120)
     options = {"attacker": attacker, "cv": 3, "n_draws": 3}
@@ -103,7 +109,7 @@ def test_the_same_seed_gives_the_same_numbers_whatever_the_jobs(metric, attacker
     after = np.random.get_state()  # noqa: NPY002
     assert_array_equal(before[1], after[1])
     assert before[2:] == after[2:]
-    values = {closed(world, metric, **options, random_state=None) for _ in range(4)}
+    values = {closed(world, metric, **options, random_state=None) for _ in range(2)}
     assert len(values) > 1
 
 
