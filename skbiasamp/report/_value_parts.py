@@ -224,7 +224,7 @@ def _calibration(cells: Contingency, predicted: Labels) -> pd.DataFrame:
         rank = max(int(np.linalg.matrix_rank(spread, hermitian=True)), 1)
         impossible = ((expected == 0) & (own > 0)).any()
         p = 0.0 if impossible else float(stats.chi2.sf(size, rank))
-        of_bins = {"n": n, "score": np.bincount(of, score * cells.weight) / n}
+        of_bins: dict[str, Any] = {"n": n, "score": np.bincount(of, score * cells.weight) / n}
         of_bins |= {"label_rate": np.bincount(of, label * cells.weight) / n, "p_value": p}
         tables.append(pd.DataFrame({"task": [task] * len(n), **of_bins}))
     return pd.concat(tables, ignore_index=True)

@@ -126,7 +126,10 @@ def _document_of_columns(report: AuditReport) -> Document:
         sections.append(Section(title, _numbered(items, i), f"column-{i}", only="page"))
         *own_numbers, _ = numbers.items  # the record is that of the whole report
         statistics.append(Section(name_of(name), _numbered(own_numbers, i), folded=True))
-        results += [(f"{kind}, {name_of(name)}", *rest) for kind, *rest in document.results]
+        results += [
+            (f"{kind}, {name_of(name)}", verdict, value)
+            for kind, verdict, value in document.results
+        ]
     statistics.append(record(report.context, report.data_files))
     table = columns_table(report.by_column, None, report.limit)
     return document_of(

@@ -158,8 +158,10 @@ def _facts_of_columns(report: Any) -> Facts:
         for name, own, _ in known
         for change in own.changes
     )
-    same = ("metric", "direction", "level", "unit", "percent", "before", "after", "tasks", "target")
-    same += ("favourable", "amplified", "n_train", "date")
+    same = (
+        *("metric", "direction", "level", "unit", "percent", "before", "after", "tasks", "target"),
+        *("favourable", "amplified", "n_train", "date"),
+    )
     return Facts(
         first.verdict,
         "columns",
