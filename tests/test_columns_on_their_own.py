@@ -191,7 +191,10 @@ def test_the_json_holds_each_column():
 
 
 def test_ids_on_the_page_are_unique():
-    ids = re.findall(r' id="([^"]+)"', apart(loans()).to_html())
+    rows = loans().assign(score=np.linspace(0, 1, 3_000))
+    page = apart(rows, score="score").to_html()
+    assert page.count('class="slider') == 2
+    ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len({*ids})
 
 
