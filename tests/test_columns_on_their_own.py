@@ -221,3 +221,16 @@ def test_the_command_says_the_same(tmp_path, monkeypatch, capsys):
     shown = " ".join(capsys.readouterr().out.split())
     assert "gender: amplifies · age: no clear effect · Outside the limit" in shown
     assert "directional A->T, gender" in shown
+
+
+def test_bounds_of_one_column_stand_beside_columns_where_all_groups_are_known():
+    rows = loans(missing=0.05).dropna(subset="age")
+    report = apart(rows, missing="bounds")
+    table = str(report).partition("Bounds\n")[2]
+    gender, age = (re.findall(rf"^{name} = .*$", table, re.M) for name in ("gender", "age"))
+    assert len(gender) == 2
+    assert all(" to " in row for row in gender)
+    assert len(age) == 3
+    assert not any(" to " in row for row in age)
+    assert report.to_markdown()
+    assert report.to_html()

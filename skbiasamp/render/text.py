@@ -79,12 +79,13 @@ def table_of_rates(picture: Dumbbell) -> Table:
             change = mark.after - mark.before
         moved = in_points(change) if not picture.unit else amount(change, "+")
         cells = [Cell(form(mark.before)), Cell(form(mark.after)), Cell(moved)]
-        if mark.band is not None:
-            cells.append(Cell(" to ".join(map(form, mark.band))))
+        if bounded:
+            cells.append(Cell(" to ".join(map(form, mark.band or ()))))
         return Row(mark.name, cells)
 
+    bounded = any(mark.band for mark in picture.marks)
     columns: tuple[str, ...] = (*picture.sides, "Change")
-    columns += ("Bounds",) * any(mark.band for mark in picture.marks)
+    columns += ("Bounds",) * bounded
     return Table(
         picture.caption, picture.of, columns, [*map(row, picture.marks)], len(picture.marks)
     )
