@@ -82,7 +82,7 @@ for ax, (name, values) in zip(axes.flat, table.items(), strict=True):
     ax.axvline(0.75, color="0.75", linewidth=1, linestyle="dashed")
     ax.plot(values.index, values, color="black", linewidth=2 if amplifies else 1)
     ax.set(ylim=(-0.6, 0.2) if amplifies else (-0.05, 1.05))
-    ax.set_title(name.replace(", ", ",\n"), fontsize=10)
+    ax.set_title(str(name).replace(", ", ",\n"), fontsize=10)
 figure.supxlabel("share of women predicted as painters", fontsize=10)
 figure.suptitle(
     "Left of the dashed line, an error weakens\nthe correlation; right of it, it strengthens it",

@@ -139,10 +139,11 @@ measured = set(on_compas.measures["mitigation"])
 names = [name for name in (*mitigations, *noises) if name in measured]
 figure, axes = plt.subplots(2, 2, figsize=(4.4, 6.4), sharey=True, layout="constrained")
 for line, (data, comparison) in enumerate({"COMPAS": on_compas, "table": on_table}.items()):
-    of = comparison.measures.set_index(["measure", "mitigation"])
+    changed = comparison.measures.set_index(["measure", "mitigation"])
     for ax, (measure, title) in zip(axes[line], PANELS.items(), strict=True):
         for place, name in enumerate(names):
-            row, color = of.loc[(measure, name)], "0.6" if name in noises else "black"
+            row: Any = changed.loc[(measure, name)]
+            color = "0.6" if name in noises else "black"
             ax.plot([row["change_low"], row["change_high"]], [place, place], color=color)
             ax.plot(row["change"], place, "o", color=color, markersize=5)
         ax.axvline(0, color="0.3", linewidth=1)

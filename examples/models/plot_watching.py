@@ -47,6 +47,7 @@ print(months.sentence)
 
 def draw(**which: Any) -> None:
     """Draw the months, with the legend below."""
+    ax: Any
     figure, ax = plt.subplots(figsize=(4.4, 4.6), layout="constrained")
     TimelineDisplay.from_timeline(months, ax=ax, **which)
     ax.get_legend().remove()
