@@ -192,8 +192,9 @@ def cross_audit(
         ``random_state`` of the estimator that is None.
     n_halvings : int, default=10
         How often the rows are parted into two random halves, each of which trains one more model:
-        these show how much the value varies over samples. 0: only the folds show it, and the
-        interval is cautious. Folds that test a row twice or never have no such models.
+        these show how much the value varies over samples. At least 2, or 0: then only the folds
+        show it, and the interval is cautious. Folds that test a row twice or never have no such
+        models.
     stratify : {"task", "joint"}, default="task"
         What folds have equal shares of. "task": each class of `y`, as in scikit-learn. "joint":
         each pair of group and class, so that small groups are in all folds.
@@ -266,6 +267,10 @@ def cross_audit(
     >>> round(blind.value, 2)
     -0.18
     """
+    if n_halvings == 1:
+        raise InputError(
+            "{n_halvings} must be 0, or 2 or more: rows of a halving are predicted by the others."
+        )
     several = isinstance(estimator, Mapping)
     if several:
         names = check_models({"estimator": estimator})

@@ -1,4 +1,4 @@
-"""Cross-audits of labels that are equal between groups: values of folds are above 0 by design."""
+"""Cross-audits at their edges: labels that are equal between groups, a single halving."""
 
 import numpy as np
 import pytest
@@ -27,3 +27,10 @@ def test_a_limit_judges_the_changes_where_labels_are_balanced(audit_of_balanced_
     assert abs(check.value) == pytest.approx(largest)
     assert check.low < 0 < check.high
     assert check.outcome == "inconclusive"
+
+
+def test_one_halving_is_refused():
+    with pytest.raises(ValueError, match="n_halvings must be 0, or 2 or more"):
+        cross_audit(
+            LogisticRegression(), [[0]] * 8, [0, 1] * 4, sensitive_features=[0] * 8, n_halvings=1
+        )
