@@ -185,6 +185,20 @@ def test_a_missing_value_is_a_value_and_small_subgroups_are_left_out():
     assert len(deepest) == 9 + 27 + 27
 
 
+def test_few_rows_say_no_more_than_a_value_can_reach_and_rows_of_one_group_nothing():
+    rows = people(push=0.2)
+    explanation = skbiasamp.explain(rows["label"], rows["decision"], sensitive_features=rows["sex"])
+    six = pd.DataFrame({"batch": np.arange(len(rows)) // 6})
+    table = explanation.subgroups(six, depth=1, min_rows=1)
+    both = rows.groupby(six["batch"])["sex"].nunique() == 2
+    assert set(table["subgroup"]) == {f"batch = {i}" for i in np.flatnonzero(both)}
+    assert 0 < len(table) < len(both)
+    # Two groups: by no more than 1.
+    assert table[["low", "high"]].abs().max(axis=None) == 1
+    with pytest.raises(ValueError, match="no value of its columns is in rows of two groups"):
+        explanation.subgroups(rows[["sex"]], depth=1)
+
+
 def test_what_cannot_be_searched_is_said():
     rows = people()
     explanation = skbiasamp.explain(rows["label"], rows["decision"], sensitive_features=rows["sex"])

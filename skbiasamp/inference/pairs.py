@@ -207,6 +207,13 @@ class Pairs:
             return np.full(self.change.value.shape, math.inf)
         return self.labelled.largest + self.predicted.largest + np.zeros(self.change.value.shape)
 
+    @property
+    def most(self) -> float:
+        """The largest size that the value can have; inf if associations are no rates."""
+        if math.isinf(self.aggregate.bound):
+            return math.inf
+        return round(float((self.aggregate.weights(self.change.value) * self.reach).sum()), 12)
+
     def ends(self, confidence_level: float) -> dict[str, Array]:
         """Return the interval and test of each change, and the interval of all changes at once."""
         value, sd, df = self.change.value, self.change.sd, self.change.units()
@@ -245,10 +252,9 @@ class Pairs:
     def measured(self, confidence_level: float | None = 0.95) -> Estimate:
         """Return the value with its interval."""
         number = self.aggregate.estimate(self.change, self.signs, confidence_level)
-        if math.isinf(self.aggregate.bound) or math.isnan(number.low):
+        if math.isnan(number.low):
             return number
-        weights = self.aggregate.weights(self.change.value)
-        most = max(round(float((weights * self.reach).sum()), 12), abs(number.value))
+        most = max(self.most, abs(number.value))
         return replace(number, low=max(number.low, -most), high=min(number.high, most))
 
     def measured_as_published(self, confidence_level: float | None = 0.95) -> Estimate:

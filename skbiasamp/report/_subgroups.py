@@ -17,7 +17,6 @@ from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.labels import Codes
 from skbiasamp.counts.cells import Cells, labels_of, take
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.inference.association import Association
 from skbiasamp.inference.influence import interval, interval_of, unit_sums
 from skbiasamp.inference.pairs import Pairs
@@ -215,13 +214,12 @@ def assess_subgroups(
     """
     _, every = pairs_of(cells)
     values, differences = _Together(level), _Together(level)
-    n_rows = []
+    n_rows, most = [], []
     for rows in members:
         test = take(cells, rows, cells.weight[rows])
         n_rows.append(float(test.total))
         _, pairs = pairs_of(test)
-        # Rows of one group have no associations.
-        number = pairs.measured(level if differ_in_group(test) else None)
+        number = pairs.measured(level)
         inside = np.isin(np.arange(cells.n_cells), rows)
         labels, predicted = (
             within_rows(cells, labels_of(cells, side), inside) for side in ("task", "task_pred")
@@ -229,11 +227,13 @@ def assess_subgroups(
         change = predicted - labels
         weights = pairs.aggregate.weights(change.value)
         values.add(number, change, weights * pairs.signs.values)
+        most.append(max(pairs.most, abs(number.value)))
         between, signs = change - every.change, every.signs
         apart = estimate(between, signs, weights, confidence_level=level)
         differences.add(apart, between, weights * signs.values)
     value, low, high = values.intervals()
     _, below, above = differences.intervals()
+    low, high = np.clip([low, high], np.negative(most), most)
     table = pd.DataFrame({"value": value, "rows": n_rows, "low": low, "high": high})
     return table.assign(differs=~np.isnan(low) & ((below > 0) | (above < 0)))
 

@@ -482,7 +482,7 @@ def _title(result: AuditResult) -> str:
         if list(result.table[side].unique()) != ["(all)"]:
             n, (first, *rest) = result.table[side].nunique(), what.split(" ")
             counts.append(" ".join([f"{n} {first}{'s' * (n != 1)}", *rest]))
-    return f"{text} ({', '.join([rows, ' x '.join(counts)])})"
+    return f"{text} ({', '.join([rows, *([' x '.join(counts)] if counts else [])])})"
 
 
 def _shown(result: AuditResult) -> pd.DataFrame:
