@@ -135,6 +135,21 @@ def test_compas_is_told_as_it_is():
     assert [mark.name for mark in card.picture.marks] == ["African-American", "Caucasian"]
 
 
+def test_a_title_names_the_outcome_that_people_want_and_the_other_one():
+    labels, predicted, groups = rows_of(WIDENED)
+
+    def title_of(first, last, wanted):
+        labelled, given = (np.where(each == 1, last, first) for each in (labels, predicted))
+        report = skbiasamp.audit(labelled, given, sensitive_features=groups, favourable=wanted)
+        return report.to_document().heading
+
+    gap = "the model widens the gap between a and b"
+    assert title_of("granted", "refused", "granted") == f"Granted or refused: {gap}"
+    assert title_of("granted", "refused", "refused") == f"Refused: {gap}"
+    assert title_of("no", "yes_please", "yes_please") == f"Yes please: {gap}"
+    assert title_of("not paid", "paid", "not paid") == f"Paid: {gap}"
+
+
 @pytest.mark.parametrize(
     ("make", "most"),
     [
