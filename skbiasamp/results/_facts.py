@@ -564,8 +564,8 @@ def topic_of(facts: Facts) -> str:
     """Return the task as a title names it: first the outcome that people want, if it is another."""
     if len(facts.tasks) != 1 or not _is_word(facts.tasks[0]):
         return ""
-    wanted = [name for name in facts.favourable if facts.tasks[0] not in facts.favourable]
-    names = [
-        name_of(name).partition(" = ")[0].replace("_", " ") for name in (*wanted, *facts.tasks)
-    ]
-    return " or ".join(dict.fromkeys(names))
+    names = (name_of(name).partition(" = ")[0] for name in facts.favourable + facts.tasks)
+    *wanted, task = (name.replace("_", " ") for name in names)
+    # Beside "not paid", "paid" says nothing new.
+    others = [name for name in wanted if name not in task and task not in name]
+    return " or ".join([*others, task])
