@@ -41,6 +41,10 @@ class Axis:
         inside = min(max(value, self.low), self.high)
         return f"{3 + 94 * (inside - self.low) / (self.high - self.low):.2f}%"
 
+    def is_far(self, value: float | None) -> bool:
+        """Return whether what is written behind a value needs space beyond the axis."""
+        return value is not None and value - self.low > 0.85 * (self.high - self.low)
+
     def wide(self, start: float, end: float) -> str:
         """Return how wide a span of values is."""
         start, end = (min(max(value, self.low), self.high) for value in (start, end))

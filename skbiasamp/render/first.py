@@ -481,7 +481,8 @@ def _groups_table(facts: Facts) -> Table:
         for each in shown
     ]
     columns = (facts.before.capitalize(), facts.after.capitalize(), *headings_of("change", "gap"))
-    caption = express("page", "all_groups", bool(express("audit", "by_level", facts)))
+    by_level = bool(express("audit", "by_level", facts))
+    caption = express("page", "all_groups", by_level, facts.who is not None)
     return Table(caption, express("page", "group"), columns, rows, len(rows), "groups")
 
 

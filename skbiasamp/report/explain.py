@@ -314,8 +314,8 @@ def _subgroups_of(
             members[group_of(each.values, each.columns)] = own
     if not members:
         raise InputError("{frame}: no value of its columns is in rows of two groups.")
-    pairs_of, found = _auditor_of(train).pairs_of, [*members.values()]
-    table = assess_subgroups(pairs_of, cells, found, level=LEVEL)
+    pairs_of = _auditor_of(train).pairs_of
+    table = assess_subgroups(pairs_of, cells, [*members.values()], level=LEVEL)
     table.insert(0, "subgroup", [*members])
     first = ["subgroup", "value", "low", "high", "rows", "differs"]
     return table[first].sort_values("value", ascending=False, ignore_index=True)

@@ -212,7 +212,7 @@ def reference_as_truth(audited: Audited) -> Seen:
         yield {}
 
 
-@check("SBA118", "favourable class", rank=130, owner="policy")
+@check("SBA118", "favourable class", rank=23, owner="policy")
 def favourable_class(audited: Audited) -> Seen:
     """No class was marked as the one that people want."""
     has_rates = audited.test.has("task_pred") and not audited.are_attacks

@@ -8,7 +8,7 @@ from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import name_of
 from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.report.checks import PAIRS, Audited, Seen, check
-from skbiasamp.results import columns_alone, is_half_of_gap
+from skbiasamp.results import columns_alone
 from skbiasamp.results.gate import FAILED, MOST_ROWS
 
 _GROWING = (words.AMPLIFIES, words.ADDS, words.REVERSES)
@@ -66,6 +66,7 @@ def of_limit(audited: Audited) -> Seen:
         "limit": report.limit,
         "half": half,
         "points": half and report.facts.percent,
+        "moves": of_primary.verdict == words.REVERSES,
         "value": of_primary.value,
         "low": of_primary.low,
         "high": of_primary.high,
@@ -88,10 +89,18 @@ def precision(audited: Audited) -> Seen:
     report, primary = audited.report, audited.primary
     if primary is None or primary.verdict != words.NO_EFFECT or columns_alone(report):
         return
-    _, low, high = primary.judged
+    facts, (_, low, high) = report.facts, primary.judged
     if low < high:
-        times = 2 if is_half_of_gap(primary) and primary.percent else 1
-        yield {"low": times * low, "high": times * high, "points": times == 2}
+        # As on the first screen.
+        of_gap = facts.view == "gap" and facts.percent and facts.gap is not None
+        if of_gap and facts.gap.low is not None:
+            low, high = facts.gap.low, facts.gap.high
+        yield {
+            "low": low,
+            "high": high,
+            "points": of_gap,
+            "percent": facts.percent and facts.view in ("groups", "tasks"),
+        }
 
 
 @check("SBA306", "unassociated groups", rank=105, owner="data", reads=PAIRS)
