@@ -576,7 +576,7 @@ def test_findings_name_options(folder, capsys, test):
     scores = ("--score", "score", "--positive", "1")
     assert main(["audit", "test.csv", *NAMES, *scores, "--html", "page.html"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "pass --positive 0." in printed
+    assert "choose --positive 0." in printed
     assert "and pass them as --train." in (folder / "page.html").read_text("utf-8")
 
 

@@ -277,7 +277,7 @@ def test_scores_of_the_other_class_are_a_finding(kind):
     labelled, more = given(1 - score)
     (text,) = found("positive class", *labelled, **how, **more)
     assert "(area under the ROC curve 0.0" in text
-    assert "pass pos_label=0." in text
+    assert "choose pos_label=0." in text
     assert not found("positive class", *labelled, **how, **more, pos_label=0)
 
 
@@ -315,7 +315,7 @@ def test_scores_of_the_class_that_sorts_first_are_refused_or_what_a_report_says_
     report = skbiasamp.audit(named, score, random_state=0, **groups)
     first = report.findings[0]
     assert (first.topic, first.severity) == ("positive class", "wrong")
-    assert "pass pos_label='default'" in str(first)
+    assert "choose pos_label='default'" in str(first)
     assert len(report.findings) > 3
     message = (
         r"^{} holds scores that are larger for rows labelled 'default' than for 'no default', "
