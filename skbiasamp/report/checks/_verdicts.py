@@ -92,13 +92,12 @@ def precision(audited: Audited) -> Seen:
     facts, (_, low, high) = report.facts, primary.judged
     if low < high:
         # As on the first screen.
-        of_gap = facts.view == "gap" and facts.percent and facts.gap is not None
-        if of_gap and facts.gap.low is not None:
-            low, high = facts.gap.low, facts.gap.high
+        gap = facts.gap if facts.view == "gap" and facts.percent else None
+        known = gap is not None and gap.low is not None
         yield {
-            "low": low,
-            "high": high,
-            "points": of_gap,
+            "low": gap.low if gap is not None and known else low,
+            "high": gap.high if gap is not None and known else high,
+            "points": known,
             "percent": facts.percent and facts.view in ("groups", "tasks"),
         }
 
