@@ -159,6 +159,7 @@ def test_compas_by_the_button(open_page):
     made = report(page)
     check_accessible(page)
     assert re.match(r"The limit was set at [\d:]+, before a report", page.inner_text("#record"))
+    assert made["context"]["limit_set"] == page.inner_text("#record")
     assert "--bins age=25,40 --favourable 0 --limit 0.02" in page.text_content("#command")
     frame = page.frame_locator("#report")
     assert frame.locator("h1").inner_text().startswith("Two year recid: the model narrows gaps")

@@ -25,7 +25,7 @@ class Job:
     """A run of Python with its files, from its start to its end."""
 
     def __init__(self, arguments: list[str], files: dict[str, StoredFile], folder: Path) -> None:
-        self.id = secrets.token_urlsafe(12)
+        self.id, self.record = secrets.token_urlsafe(12), ""
         self.arguments, self.files, self.folder = arguments, files, folder / self.id
         self.state, self.text, self.percent = "waiting", "Waiting for another audit", 0
         self._output, self._begun = "", time.monotonic()
@@ -35,8 +35,9 @@ class Job:
         known = {"state": self.state, "text": self.text, "percent": self.percent}
         return known | {"seconds": time.monotonic() - self._begun}
 
-    def start(self, turns: asyncio.Semaphore, when_done: Callable[[], object]) -> None:
-        """Run the command when it is its turn."""
+    def start(self, turns: asyncio.Semaphore, record: str, when_done: Callable[[], object]) -> None:
+        """Run the command when it is its turn; the report holds the record."""
+        self.record = record
         self._task = asyncio.create_task(self._run(turns, when_done))
 
     async def end(self) -> None:
@@ -53,7 +54,7 @@ class Job:
                     os.link(file.path, self.folder / name)
                 self.state, self.text = "running", "Starting"
                 size = sum(file.size for file in self.files.values())
-                code = await run_python(self.arguments, self.folder, size, self._read)
+                code = await run_python(self.arguments, self.folder, size, self._read, self.record)
             if code in _WITH_REPORT:
                 self.state, self.text = "done", "The report is ready."
                 when_done()

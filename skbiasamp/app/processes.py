@@ -17,11 +17,12 @@ _EVERY = 0.1  # seconds between two looks at the memory
 
 
 async def run_python(
-    arguments: list[str], folder: Path, size: int, read: Callable[[str], None]
+    arguments: list[str], folder: Path, size: int, read: Callable[[str], None], record: str = "-"
 ) -> int:
     """Run Python in a folder, with memory for files of a size, and return its exit code.
 
-    What it prints goes to `read` as it comes. If the caller is cancelled, the process ends.
+    What it prints goes to `read` as it comes, and a report that it makes holds the `record`. If the
+    caller is cancelled, the process ends.
     """
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-W", "ignore"),  # -P: no module is imported from the folder
@@ -30,7 +31,7 @@ async def run_python(
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
-        env=os.environ | {"SKBIASAMP_PROGRESS": "1", "SKBIASAMP_APP": "1", "COLUMNS": "200"},
+        env=os.environ | {"SKBIASAMP_PROGRESS": "1", "SKBIASAMP_APP": record, "COLUMNS": "200"},
     )
     most = _LEAST + _PER_BYTE * size
     watch = asyncio.create_task(_end_if_above(process, most))

@@ -199,11 +199,11 @@ class App:
                 names[role] = f"{role} {file.name}" if file.name in files else file.name
                 files[names[role]] = file
         asked = Form(fields["options"], names)
-        job = Job(["-m", "skbiasamp", *asked.arguments()], files, self.folder)
         sha256, limit = files[names["test"]].sha256, str(fields["options"].get("limit", ""))
         command, record = ["skbiasamp", *asked.arguments()], self._record(sha256, limit)
+        job = Job(["-m", *command], files, self.folder)
         self.jobs[job.id] = job
-        job.start(self.turns, lambda: self.reported.setdefault(sha256, datetime.now()))
+        job.start(self.turns, record, lambda: self.reported.setdefault(sha256, datetime.now()))
         answer = {"id": job.id, "names": names, "models": asked.models, "record": record}
         return JSONResponse(answer | {"command": shlex.join(command)})
 
@@ -220,8 +220,7 @@ class App:
         if not limit:
             return "No limit was set."
         since = self.limits.setdefault((sha256, limit), datetime.now())
-        first = self.reported.get(sha256, datetime.max)
-        order = "before" if since < first else "after"
+        order = "before" if since < self.reported.get(sha256, datetime.max) else "after"
         return f"The limit was set at {since:%H:%M:%S}, {order} a report of this file was made."
 
     async def cancel(self, request: HttpRequest) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -331,6 +332,8 @@ def _report(options: argparse.Namespace) -> int:
             made = skbiasamp.compare(**arguments, y_train=train)
     made.context.update(call=options.call, model_name=getattr(options, "model_name", None))
     made.context["data_name"] = options.data_name or ", ".join(options.test)
+    if record := os.environ.get("SKBIASAMP_APP"):  # when the limit was set, says the app
+        made.context["limit_set"] = record
     made.data_files.extend(described_files(files, training_files))
     if options.command == "audit":
         made.findings.extend(texts.findings)

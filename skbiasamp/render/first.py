@@ -435,7 +435,8 @@ def _named_number(facts: Facts) -> tuple[tuple[float | None, float | None, float
     """Return the number of the first screen that has an interval, and its unit."""
     gap = facts.gap
     if gap is not None and gap.low is not None and gap.high is not None and facts.percent:
-        if gap.before * gap.after < 0 and gap.growth < 0:  # it moves to the other side
+        turns = gap.before * gap.after < 0 and gap.low * gap.high > 0
+        if turns and gap.growth < 0:  # it moves to the other side
             return (-gap.growth, -gap.high, -gap.low), "points"
         return (gap.growth, gap.low, gap.high), "points"
     unit = "points" if facts.percent and facts.view in ("gap", "groups", "tasks", "pairs") else ""

@@ -205,9 +205,9 @@ function says({number, classes, range, missing}) {
 const varies = ({number, classes}) => number || classes.length > 1;
 const ROLES = {
   weight: [/weight|^wt$/, ({number, range}) => number && range[0] >= 0],
-  prediction: [/pred|score|prob|y_?hat|decile|model|output/, varies],
-  target: [/true|label|target|actual|truth|outcome|observed|recid|^y$|^class$/, varies],
-  sensitive: [/sex|gender|race|ethnic|^age|religio|disab|national|marital|skin|orientation/, varies],
+  prediction: [/pred|score|prob|y_?hat|decile|model|output|decision|vorhers|entscheid|punkt/, varies],
+  target: [/true|label|target|actual|truth|outcome|observed|recid|tats|^y$|^class$/, varies],
+  sensitive: [/sex|gender|race|ethnic|^age|religio|disab|national|marital|skin|orientation|geschlecht|^alter(?!n)|herkunft/, varies],
   cluster: [/person|patient|customer|user|family|household|image|cluster/, ({classes}) => !classes.length],
 };
 
@@ -233,6 +233,7 @@ function propose(columns) {
 }
 
 function showProposals() {
+  $("use-all").closest("p").hidden = !Object.values(files.test.roles).flat().length;
   for (const place of document.querySelectorAll("[data-proposal]")) {
     const role = place.dataset.proposal;
     const isOpen = ({column}) => (role === "sensitive" ? !sensitive.some((entry) => entry.column === column) : !$(role).value);
