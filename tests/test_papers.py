@@ -375,12 +375,11 @@ def test_each_value_of_the_file_stands_beside_one_part_of_a_paper():
     assert sorted(value for _, found in shown for value in found) == sorted(values)
     for part, found in shown:
         rows = list(page.rows_of(part, values))
-        assert [row[1:4] for row in rows if found] == [tuple(value) for value in found]
+        assert [row[:4] for row in rows if found] == [tuple(value) for value in found]
         # A value that differs is not called the same.
         words = [row[4] for row in rows]
-        assert words == (
-            [inventory.SAME if same(v) else part.status for v in found] or [part.status]
-        )
+        assert words == ([page.word_of(part, value) for value in found] or [part.status])
+        assert [word == inventory.SAME for word in words if found] == list(map(same, found))
         if part.status == inventory.SAME:
             assert all(same(value) for value in found), part
     # Parts without values are formulas, figures without numbers, or need data.

@@ -45,8 +45,13 @@ class Row(NamedTuple):
         return self.ours - float(self.published.split()[0])
 
     def rounded(self):
-        """Return ours with one digit more than what is printed; counts have none."""
+        """Return ours with one digit more than what is printed; counts have none.
+
+        One more where rounding twice would hide a difference: 0.6949 is 0.69, 0.695 is 0.70.
+        """
         digits = self.digits() and self.digits() + 1
+        if digits and self._replace(ours=round(self.ours, digits)).agrees() != self.agrees():
+            digits += 1
         return round(self.ours, digits) + 0.0, digits  # + 0.0: a negative zero is printed as such
 
     def agrees(self):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from parts import markdown
 
 from published._rows import Row
-from published.inventory import EXPLAINED, INVENTORY, NEEDS, SAME, B, D, H, R, W, Z
+from published.inventory import EXPLAINED, IN_PART, INVENTORY, NEEDS, SAME, B, D, H, R, W, Z
 
 DOCS = "docs/"
 PAGE = """\
@@ -180,6 +180,7 @@ HEADER = ["where", "what", "published", "ours", "status", "name", "example"]
 class Value(NamedTuple):
     """A line of the file of values."""
 
+    where: str
     what: str
     published: str
     ours: str
@@ -189,7 +190,7 @@ def read_values(text):
     """Return the lines of the file that have a published number and ours."""
     tables = re.findall(r"^\| where \| what \| published .*\n(?:\|.*\n)+", text, re.MULTILINE)
     rows = [line.split(" | ") for table in tables for line in table.splitlines()[2:]]
-    return [Value(*row[1:4]) for row in rows]
+    return [Value(row[0].removeprefix("| "), *row[1:4]) for row in rows]
 
 
 def values_of(part, values):
@@ -203,14 +204,19 @@ def values_of(part, values):
 
 def rows_of(part, values):
     """Yield a row for each value of a part, or one for a part without values."""
-    found = [
-        (value.what, value.published, value.ours, SAME if agrees(value) else part.status)
-        for value in values_of(part, values)
-    ]
+    found = [(*value, word_of(part, value)) for value in values_of(part, values)]
     code = name_of(part), link(part.example)
-    for cells in found or [(part.what, "–", "–", part.status)]:
-        yield part.where, *cells, *code
+    for cells in found or [(part.where, part.what, "–", "–", part.status)]:
+        yield *cells, *code
         code = "", ""
+
+
+def word_of(part, value):
+    """Return the status of a value: the part's own, unless it agrees or has another reason."""
+    if agrees(value):
+        return SAME
+    # The reason of these parts is about the other reading, with test rows of α.
+    return IN_PART if "all test rows" in value.what else part.status
 
 
 def agrees(value):
