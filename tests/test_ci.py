@@ -57,3 +57,14 @@ def test_the_citation_has_the_version_and_the_date_of_the_changelog():
         re.M,
     )
     assert f"\nversion: {skbiasamp.__version__}\ndate-released: {date}\n" in citation
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="needs make")
+@pytest.mark.parametrize("target", ["test-quick", "test-oldest", "test-clients", "fuzz"])
+def test_files_that_the_makefile_names_are_there(target):
+    done = subprocess.run(
+        ["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = re.findall(r"tests/test_\w+\.py", done.stdout)
+    assert files
+    assert [file for file in files if not (ROOT / file).exists()] == []
