@@ -212,6 +212,24 @@ def turns_by_hand(n, k, zeros, ones, group):
     return best
 
 
+def test_exactly_four_fifths_are_not_below():
+    """8 of 20 beside 10 of 20: one more row that is not selected is below."""
+    group, selected = ["a"] * 20 + ["b"] * 20, [1] * 8 + [0] * 12 + [1] * 10 + [0] * 10
+    rates = skbiasamp.selection_rates(
+        [*selected, 0], sensitive_features=[*group, None], missing="bounds"
+    )
+    row = rates.table.set_index("category").loc["a"]
+    assert row["impact_ratio"] == 0.8
+    assert row["impact_ratio_highest"] == pytest.approx(0.8 / (20 / 21))  # the row is one of b
+    assert row["impact_ratio_turned_by"] == 1
+    # A row that is selected lifts a rate: of b it takes a below, of a it does not turn it.
+    rates = skbiasamp.selection_rates(
+        [*selected, 1], sensitive_features=[*group, None], missing="bounds"
+    )
+    row = rates.table.set_index("category").loc["a"]
+    assert row["impact_ratio_turned_by"] == 1
+
+
 def test_so_few_rows_turn_four_fifths():
     compared = 0
     for seed in range(25):
