@@ -222,6 +222,15 @@ def test_exactly_four_fifths_are_not_below():
     assert row["impact_ratio"] == 0.8
     assert row["impact_ratio_highest"] == pytest.approx(0.8 / (20 / 21))  # the row is one of b
     assert row["impact_ratio_turned_by"] == 1
+    # Of two equal groups, one row lowers only one: the ratio is four fifths at most.
+    rates = skbiasamp.selection_rates(
+        [*selected, *selected[20:], 0],
+        sensitive_features=[*group, *["c"] * 20, None],
+        missing="bounds",
+    )
+    row = rates.table.set_index("category").loc["a"]
+    assert row["impact_ratio_highest"] == 0.8
+    assert row["impact_ratio_turned_by"] == 1
     # A row that is selected lifts a rate: of b it takes a below, of a it does not turn it.
     rates = skbiasamp.selection_rates(
         [*selected, 1], sensitive_features=[*group, None], missing="bounds"
