@@ -17,6 +17,7 @@ from skbiasamp._input.errors import InputError, quote
 from skbiasamp._input.labels import Codes
 from skbiasamp.counts.cells import Cells, labels_of, take
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.inference.association import Association
 from skbiasamp.inference.influence import interval, interval_of, unit_sums
 from skbiasamp.inference.pairs import Pairs
@@ -202,21 +203,25 @@ def subgroups_of(
 def assess_subgroups(
     pairs_of: Callable[[Contingency], tuple[Contingency, Pairs]],
     cells: Contingency,
-    members: Sequence[Array],
+    members: Sequence[tuple[str, Array]],
     *,
     level: float,
 ) -> pd.DataFrame:
     """Return the value of each subgroup, with intervals that hold for all of them together.
 
-    `members` are the cells of each. `differs` says whether a subgroup differs from all rows, at
-    the signs of all rows. The largest deviation counts (max-T), so that of columns that mean
-    nothing all intervals include 0, and none differs, in as many data sets as the level says.
+    `members` are the name and the cells of each; rows of one group alone have nothing to compare,
+    and are left out. `differs` says whether a subgroup differs from all rows, at the signs of all
+    rows. The largest deviation counts (max-T), so that of columns that mean nothing all intervals
+    include 0, and none differs, in as many data sets as the level says.
     """
     _, every = pairs_of(cells)
     values, differences = _Together(level), _Together(level)
-    n_rows, most = [], []
-    for rows in members:
+    names, n_rows, most = [], [], []
+    for name, rows in members:
         test = take(cells, rows, cells.weight[rows])
+        if not differ_in_group(test):
+            continue
+        names.append(name)
         n_rows.append(float(test.total))
         _, pairs = pairs_of(test)
         number = pairs.measured(level)
@@ -231,10 +236,14 @@ def assess_subgroups(
         between, signs = change - every.change, every.signs
         apart = estimate(between, signs, weights, confidence_level=level)
         differences.add(apart, between, weights * signs.values)
+    if not names:
+        raise InputError("{frame}: no value of its columns is in rows of two groups.")
     value, low, high = values.intervals()
     _, below, above = differences.intervals()
     low, high = np.clip([low, high], np.negative(most), most)
-    table = pd.DataFrame({"value": value, "rows": n_rows, "low": low, "high": high})
+    table = pd.DataFrame(
+        {"subgroup": names, "value": value, "rows": n_rows, "low": low, "high": high}
+    )
     return table.assign(differs=~np.isnan(low) & ((below > 0) | (above < 0)))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import MOST_GROUPS, Array, check_count
+from skbiasamp._input.checks import MOST_GROUPS, check_count
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import columns_of, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, speaking
@@ -21,9 +21,8 @@ from skbiasamp._utils.formatting import group_of
 from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import collected
 from skbiasamp.compose import LeakageProbe
-from skbiasamp.counts.cells import distinct, labels_of, take
+from skbiasamp.counts.cells import distinct, labels_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.association import associate
 from skbiasamp.inference.value import Signs
@@ -306,17 +305,11 @@ def _subgroups_of(
         rows = source.divided(frame, train)
     _, stratum = rows.of_cells
     n = np.bincount(stratum, rows.fine.weight, minlength=len(rows.names))
-    cells, members = rows.cells, dict[str, Array]()
-    for each in subgroups_of(rows.given, rows.names, n, depth=depth, min_rows=min_rows):
-        own = np.flatnonzero(each.strata[stratum])
-        # Rows of one group have nothing to compare.
-        if differ_in_group(take(cells, own, cells.weight[own])):
-            members[group_of(each.values, each.columns)] = own
-    if not members:
-        raise InputError("{frame}: no value of its columns is in rows of two groups.")
-    pairs_of = _auditor_of(train).pairs_of
-    table = assess_subgroups(pairs_of, cells, [*members.values()], level=LEVEL)
-    table.insert(0, "subgroup", [*members])
+    members = [
+        (group_of(each.values, each.columns), np.flatnonzero(each.strata[stratum]))
+        for each in subgroups_of(rows.given, rows.names, n, depth=depth, min_rows=min_rows)
+    ]
+    table = assess_subgroups(_auditor_of(train).pairs_of, rows.cells, members, level=LEVEL)
     first = ["subgroup", "value", "low", "high", "rows", "differs"]
     return table[first].sort_values("value", ascending=False, ignore_index=True)
 
