@@ -481,6 +481,15 @@ def _groups_table(facts: Facts) -> Table:
         )
         for each in shown
     ]
+    if facts.everybody:
+        before, after = facts.everybody
+        shared = [
+            Cell(form(before), before),
+            Cell(form(after), after),
+            Cell(number((100 if facts.percent else 1) * (after - before), "+.1f")),
+            Cell(express("page", "shared")),
+        ]
+        rows.append(Row(express("page", "everybody"), shared))
     columns = (facts.before.capitalize(), facts.after.capitalize(), *headings_of("change", "gap"))
     by_level = bool(express("audit", "by_level", facts))
     caption = express("page", "all_groups", by_level, facts.who is not None)
