@@ -433,7 +433,8 @@ def ends_of(facts: Facts) -> tuple[str, str]:
 
 def _named_number(facts: Facts) -> tuple[tuple[float | None, float | None, float | None], str]:
     """Return the number of the first screen that has an interval, and its unit."""
-    gap = facts.gap
+    # The limit is one of the mean, and no gap of one group is compared with it.
+    gap = facts.gap if facts.view == "gap" or facts.limit is None else None
     if gap is not None and gap.low is not None and gap.high is not None and facts.percent:
         turns = gap.before * gap.after < 0 and gap.low * gap.high > 0
         if turns and gap.growth < 0:  # it moves to the other side
@@ -552,7 +553,7 @@ def _error_panel(facts: Facts) -> Panel | None:
         axis, unit = Axis(0.0, 1.0, percent=True), "share"
     else:
         sizes = (size for _, block in blocks for _, size in block)
-        axis, unit = Axis.around(sizes, balanced=True), ""
+        axis, unit = Axis.around((1.4 * size for size in sizes), balanced=True), ""
     text = express("page", "errors_text", facts)
     return Panel(express("page", "errors_title", facts), Lengths(blocks, axis, unit), text)
 

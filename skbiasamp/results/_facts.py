@@ -368,6 +368,12 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
         sides = zip((first.before, first.after), (other.before, other.after), strict=True)
         before, after = (round(own or 0.0, places) - round(of or 0.0, places) for own, of in sides)
         ends = _ends_of_growth(result, first, other) if result.percent else None
+        if not result.percent and result.value and result.low < result.high:
+            unit = (after - before) / result.value
+            return Gap(
+                *(first.group, other.group, before, after, after - before),
+                *sorted((unit * result.low, unit * result.high)),
+            )
         if ends is not None:  # a gap lies between −1 and 1
             ends = max(ends[0], -1 - before), min(ends[1], 1 - before)
         return Gap(first.group, other.group, before, after, after - before, *(ends or (None, None)))
