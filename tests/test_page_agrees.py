@@ -127,7 +127,7 @@ def test_a_picture_of_thresholds_has_the_groups_that_it_compares():
 
 def test_differences_of_rates_have_intervals_in_their_unit():
     result = SCENARIOS["matched_pairs"]()
-    assert "the difference is −2.0 to +25.6 (p = 0.126)." in result.sentence
+    assert "the difference is −2.0 to +25.6 percentage points (p = 0.126)." in result.sentence
     assert "100.0000" not in str(result)
     sure = MatchedPairsAuditor(**QUICK).audit(
         [0, 1] * 60, sensitive_features=["f", "m"] * 60, pairs=np.repeat(np.arange(60), 2)
@@ -197,7 +197,7 @@ def test_means_have_separators_of_thousands():
     result = skbiasamp.NumericAuditor(reference="test").audit(
         pd.Series(wage, name="wage"), wage * 0.9, sensitive_features=sex
     )
-    assert re.search(r"The gap goes from \d,\d{3} to \d,\d{3}\.", result.sentence)
+    assert re.search(r"The gap is \d,\d{3} in the labels, and \d,\d{3} in", result.sentence)
 
 
 def test_plots_colour_the_pairs_that_the_page_colours():
