@@ -447,14 +447,13 @@ def _named_number(facts: Facts) -> tuple[tuple[float | None, float | None, float
 def like_with_like(
     facts: Facts,
     rows: Sequence[tuple[str, float | None, float | None, float | None]],
-    verdicts: Sequence[str | None],
 ) -> Panel:
     """Return the value of all rows, and that within strata."""
     scale = 100 if facts.percent else 1
     sizes = [(name, round(scale * value, 1)) for name, value, *_ in rows if value]
     blocks = [(express("page", "strata_unit", facts), sizes)]
     axis = Axis.around((value for _, block in blocks for _, value in block), balanced=True)
-    text = express("page", "strata_text", next((word for word in verdicts if word), None))
+    text = express("page", "strata_text", facts.within, facts.given)
     return Panel(express("page", "strata_title"), Lengths(blocks, axis), text)
 
 
@@ -468,7 +467,12 @@ def changes_table(facts: Facts) -> Table | None:
 
 
 def _groups_table(facts: Facts) -> Table:
-    form = rate if facts.percent else amount
+    form, scale = (rate, 100) if facts.percent else (amount, 1)
+
+    def moved(before: float | None, after: float | None) -> str:
+        known = before is not None and after is not None
+        return number(scale * (after - before), "+.1f") if known else "–"  # type: ignore[operator]
+
     shown = by_harm(facts.changes, facts)
     rows = [
         Row(
@@ -476,6 +480,7 @@ def _groups_table(facts: Facts) -> Table:
             [
                 Cell(form(each.before), each.before),
                 Cell(form(each.after), each.after),
+                Cell(moved(each.before, each.after)),
                 Cell(_size(each, facts), each.change, side=_tone(each)),
                 Cell(express("page", "effect", each.effect)),
             ],
@@ -487,11 +492,14 @@ def _groups_table(facts: Facts) -> Table:
         shared = [
             Cell(form(before), before),
             Cell(form(after), after),
-            Cell(number((100 if facts.percent else 1) * (after - before), "+.1f")),
-            Cell(express("page", "shared")),
+            *(Cell(moved(before, after)), Cell("–"), Cell("–")),
         ]
         rows.append(Row(express("page", "everybody"), shared))
-    columns = (facts.before.capitalize(), facts.after.capitalize(), *headings_of("change", "gap"))
+    columns = (
+        facts.before.capitalize(),
+        facts.after.capitalize(),
+        *headings_of("change", "beyond", "gap"),
+    )
     by_level = bool(express("audit", "by_level", facts))
     caption = express("page", "all_groups", by_level, facts.who is not None)
     return Table(caption, express("page", "group"), columns, rows, len(rows), "groups")
