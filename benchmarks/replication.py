@@ -86,10 +86,9 @@ MADE = (
 SUMMARY = """\
 # Replication
 
-For tables, figures and formulas of six papers on bias amplification, skbiasamp computes the
-published values. Of {all} published values, {same} are the same, {within} are within the spread,
-and {differs} differ. [From the paper to the code](papers.md) has each of them beside ours. The
-reasons are in [the file of all values](../benchmarks/results/replication.md).
+In {all} comparisons with published values of papers on bias amplification, {same} values are the
+same here, {within} are within the spread, and {differs} differ. [From the paper to the code](papers.md) has each beside
+ours, and [the file of all values](../benchmarks/results/replication.md) the reasons.
 
 ![Bars by paper: values that are the same, within the spread, different, or not there.](generated/figures/replication.svg)
 
@@ -101,17 +100,18 @@ Tokas, Nair & Kerner 2024 is the preprint of DPA (NeurIPS 2025).
 
 ## Where the reason is not known in full
 
-λ_D is the share of people whose gender an attacker predicts correctly from the labels, and λ_D(F1)
-from labels with random errors. α is the limit of a balanced split: no label has more than α times
-as many images of one gender as of the other.
+Task → group (T→A) asks whether the task shifts the predicted group. λ_D is the share of people
+whose gender an attacker predicts correctly from the labels, and λ_D(F1) from labels with random
+errors. α is the limit of a balanced split: no label has more than α times as many images of one
+gender as of the other.
 
 {open}
 
 ## Scripts
 
-The scripts of the papers are in `benchmarks/papers`, the published numbers in
-`benchmarks/published`. `python benchmarks/replication.py` computes the values that need no
-training, in seconds. The file of all values ends with code for values that need more data.
+`benchmarks/papers` has the scripts, `benchmarks/published` the published numbers. `python
+benchmarks/replication.py` computes the values that need no training, in seconds. The file of all
+values ends with code for values that need more data.
 
 Two pages of the gallery repeat a figure: {{doc}}`auto_examples/metrics/plot_six_metrics` and
 {{doc}}`auto_examples/audit/plot_compas_thresholds`.
