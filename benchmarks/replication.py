@@ -87,10 +87,12 @@ SUMMARY = """\
 # Replication
 
 In {all} comparisons with published values of papers on bias amplification, {same} values are the
-same here, {within} are within the spread, and {differs} differ. [From the paper to the code](papers.md) has each beside
-ours, and [the file of all values](../benchmarks/results/replication.md) the reasons.
+same here, {within} are within the spread, and {differs} differ. [From the paper to the
+code](papers.md) has each beside ours, and [the file of all
+values](../benchmarks/results/replication.md) the reasons.
 
-![Bars by paper: values that are the same, within the spread, different, or not there.](generated/figures/replication.svg)
+![Bars by paper: values that are the same, within the spread, different, or not
+there.](generated/figures/replication.svg)
 
 {counts}
 
