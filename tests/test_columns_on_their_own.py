@@ -107,7 +107,7 @@ def test_the_column_that_matters_most_comes_first_everywhere():
     assert isinstance(card, Card)
     assert card.title == "Repaid: by gender, the model widens the gap between Male and Female"
     assert [chip.word for chip in card.chips] == [
-        "gender: amplifies", "age: no clear effect", "No limit declared"
+        "gender: amplifies", "age: no clear effect of the model", "No limit declared"
     ]  # fmt: skip
     for text in (str(report), report.to_markdown(), report.to_html()):
         chips = re.findall(r"\bgender: amplifies|\bage: no clear effect", text)
