@@ -494,7 +494,7 @@ def _groups_table(facts: Facts) -> Table:
             Cell(form(after), after),
             *(Cell(moved(before, after)), Cell("–"), Cell("–")),
         ]
-        rows.append(Row(express("page", "everybody"), shared))
+        rows.insert(0, Row(express("page", "everybody"), shared))
     columns = (
         facts.before.capitalize(),
         facts.after.capitalize(),
