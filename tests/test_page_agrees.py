@@ -280,7 +280,7 @@ def test_a_reader_can_take_the_gap_from_the_rates_that_are_shown():
             y.astype(int),
             p.astype(int),
             sensitive_features=group,
-            auditor=DirectionalAuditor(**QUICK),
+            auditor=DirectionalAuditor(),
         ).facts
         if facts.gap is None:
             continue
