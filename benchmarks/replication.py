@@ -11,6 +11,7 @@ annotations (docs/recipes.md); the slow rows need torch.
 
 import argparse
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import architectures
@@ -21,19 +22,9 @@ from parts import markdown as table
 from published.captions import captions
 from published.directional import directional, metric_card
 from published.dpa import dpa
-from published.inventory import (
-    CANNOT,
-    EXPLAINED,
-    IN_PART,
-    INVENTORY,
-    NEEDS,
-    SAME,
-    WORDS,
-    inventory,
-    without_data,
-)
+from published.inventory import INVENTORY, WORDS, inventory, legend, without_data
 from published.leakage import leakage
-from published.paper_code import paper_code
+from published.paper_code import counts_of_words, paper_code, read_values, status_of
 from published.rba import rba
 
 import skbiasamp
@@ -95,34 +86,34 @@ MADE = (
 SUMMARY = """\
 # Replication
 
-For every table and figure of six papers on bias amplification, this page says whether skbiasamp
-computes the published values. {same} of {all} results are the same, {explained} differ for a
-reason that we could name, and {needs} need images or models that are not available here. All
-values, beside the published ones and with the reasons, are in [one
-file](../benchmarks/results/replication.md).
+In {all} comparisons with published values of papers on bias amplification, {same} values are the
+same here, {within} are within the spread, and {differs} differ. [From the paper to the
+code](papers.md) has each beside ours, and [the file of all
+values](../benchmarks/results/replication.md) the reasons.
 
-![Bars of results by paper: same, explained, without data.](generated/figures/replication.svg)
+![Bars by paper: values that are the same, within the spread, different, or not
+there.](generated/figures/replication.svg)
 
 {counts}
 
-Tokas, Nair & Kerner 2024 is the preprint of DPA (NeurIPS 2025).
+{legend}
 
-{meanings}
+Tokas, Nair & Kerner 2024 is the preprint of DPA (NeurIPS 2025).
 
 ## Where the reason is not known in full
 
-Group → task (A→T) asks whether the group shifts the predicted task, task → group (T→A) whether the
-task shifts the predicted group. λ_D is the share of people whose gender an attacker predicts
-correctly from the labels, and λ_D(F1) from labels with random errors. α is the limit of a balanced
-split: no label has more than α times as many images of one gender as of the other.
+Task → group (T→A) asks whether the task shifts the predicted group. λ_D is the share of people
+whose gender an attacker predicts correctly from the labels, and λ_D(F1) from labels with random
+errors. α is the limit of a balanced split: no label has more than α times as many images of one
+gender as of the other.
 
 {open}
 
 ## Scripts
 
-The scripts of the papers are in `benchmarks/papers`, the published numbers in
-`benchmarks/published`. `python benchmarks/replication.py` computes the values that need no
-training, in seconds. The file of all values ends with code for values that need more data.
+`benchmarks/papers` has the scripts, `benchmarks/published` the published numbers. `python
+benchmarks/replication.py` computes the values that need no training, in seconds. The file of all
+values ends with code for values that need more data.
 
 Two pages of the gallery repeat a figure: {{doc}}`auto_examples/metrics/plot_six_metrics` and
 {{doc}}`auto_examples/audit/plot_compas_thresholds`.
@@ -166,34 +157,35 @@ def on_page(text, paper):
 
 def markdown(results, page=""):
     """Return the file; rows of `page` that were not found again stay as they are."""
-    parts = [TOP, MADE, inventory()]
+    sections = []
     for paper, rows in results.items():
         head = "| where | what | published | ours | difference | why |\n|---|---|--:|--:|--:|---|"
         lines = merged(on_page(page, paper), map(line, rows))
         where = code(PAPERS[paper]) + "."
-        parts.append("\n".join([f"## {paper}", "", where, "", head, *lines]) + "\n")
-    parts += [page.section() for page in KEPT]
-    parts.append(without_data())
-    return "\n".join(parts)
+        sections.append("\n".join([f"## {paper}", "", where, "", head, *lines]) + "\n")
+    status = partial(status_of, values=read_values("\n".join(sections)))
+    kept = [page.section() for page in KEPT]
+    return "\n".join([TOP, MADE, inventory(status), *sections, *kept, without_data()])
 
 
-def summary():
-    """Return the page of the docs: how many items have which status, and what was not reached."""
-    of_all = Counter(item.word for item in INVENTORY)
-    counts = Counter((item.paper, item.word) for item in INVENTORY)
-    papers = dict.fromkeys(item.paper for item in INVENTORY)
-    not_reached = [item for item in INVENTORY if item.word in (IN_PART, CANNOT)]
+def summary(text):
+    """Return the page of the docs, from the file: how many lines have which word."""
+    counts = counts_of_words(text)
+    same, within, differs, *_ = (sum(of[word] for of in counts.values()) for word in WORDS)
+    not_known = [item for item in INVENTORY if not item.known]
     return SUMMARY.format(
-        all=len(INVENTORY),
-        same=of_all[SAME],
-        explained=of_all[EXPLAINED],
-        needs=of_all[NEEDS],
+        all=same + within + differs,
+        same=same,
+        within=within,
+        differs=differs,
         counts=table(
             ["paper", *WORDS],
-            [[paper, *(counts[paper, word] or "–" for word in WORDS)] for paper in papers],
+            [[paper, *(of[word] or "–" for word in WORDS)] for paper, of in counts.items()],
         ),
-        meanings="\n".join(f"- **{word}**: {meaning}." for word, meaning in WORDS.items()),
-        open=table(["paper", "where", "what", "status", "why"], [item[:5] for item in not_reached]),
+        legend="\n".join(legend()),
+        open=table(
+            ["paper", "where", "what", "why"], [[*item[:3], item.why] for item in not_known]
+        ),
     )
 
 
@@ -210,9 +202,9 @@ def main():
     else:
         print(markdown(tables(slow=False)))
     if options.refresh or options.write:
-        PAGE.write_text(summary(), encoding="utf-8")
-        text = paper_code(TABLES.read_text(encoding="utf-8"))
-        PAGE.with_name("papers.md").write_text(text, encoding="utf-8")
+        text = TABLES.read_text(encoding="utf-8")
+        PAGE.write_text(summary(text), encoding="utf-8")
+        PAGE.with_name("papers.md").write_text(paper_code(text), encoding="utf-8")
 
 
 if __name__ == "__main__":

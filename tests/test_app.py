@@ -509,7 +509,12 @@ def test_numbers_with_a_training_file(page):
     choose(page)
     assert "Proposal: yes" in page.inner_text("#numeric-why")
     page.check("#numeric")
+    # The value is in standard deviations: a limit in the unit of the label would always be kept.
+    page.fill("#limit", "0.02")
+    assert "in standard deviations of the label" in page.inner_text("#limit-unit")
+    assert "--limit 0.01." in page.inner_text("#limit-example")
     made = report(page)
+    assert made["facts"]["limit_verdict"] == "outside the limit"
     assert "--train 'train rows.csv'" in page.text_content("#command")
     shutil.copy("train/rows.csv", "train rows.csv")
     check_same_numbers(page, made)

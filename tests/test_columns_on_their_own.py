@@ -97,7 +97,7 @@ def test_the_column_that_matters_most_comes_first_everywhere():
     report = apart(loans())
     assert {name: own.verdict.split(".")[0] for name, own in report.judged_columns.items()} == {
         "gender": "The model widens the gap between Male and Female",
-        "age": "No clear change of the gaps between groups",
+        "age": "No clear change by the model of the gaps between groups",
     }
     assert report.facts.verdict == "amplifies"
     assert [model.name for model in report.facts.columns] == ["gender", "age"]
@@ -107,7 +107,7 @@ def test_the_column_that_matters_most_comes_first_everywhere():
     assert isinstance(card, Card)
     assert card.title == "Repaid: by gender, the model widens the gap between Male and Female"
     assert [chip.word for chip in card.chips] == [
-        "gender: amplifies", "age: no clear effect", "No limit declared"
+        "gender: amplifies", "age: no clear effect of the model", "No limit declared"
     ]  # fmt: skip
     for text in (str(report), report.to_markdown(), report.to_html()):
         chips = re.findall(r"\bgender: amplifies|\bage: no clear effect", text)
@@ -219,7 +219,7 @@ def test_the_command_says_the_same(tmp_path, monkeypatch, capsys):
     options += " --missing drop --limit 0.02 --favourable 1"
     assert main(["audit", "loans.csv", *options.split()]) == 1
     shown = " ".join(capsys.readouterr().out.split())
-    assert "gender: amplifies · age: no clear effect · Outside the limit" in shown
+    assert "gender: amplifies · age: no clear effect of the model · Outside the limit" in shown
     assert "directional A->T, gender" in shown
 
 

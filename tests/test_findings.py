@@ -28,7 +28,7 @@ CODES = {
     "SBA404": "texts without a label", "SBA405": "attacker",
     "SBA501": "reversal", "SBA502": "precision", "SBA503": "no gain", "SBA504": "cost",
     "SBA505": "metrics disagree", "SBA506": "choice", "SBA507": "probabilities",
-    "SBA508": "training labels", "SBA509": "missing values",
+    "SBA508": "training labels", "SBA509": "missing values", "SBA601": "final model",
 }  # fmt: skip
 
 

@@ -146,7 +146,7 @@ def test_a_limit_of_0_has_no_sign(predicted, one_sided, sentence):
     report = report_of(predicted, limit=0)
     of = "the interval of directional A->T"
     assert report.gate(0, one_sided=one_sided).sentence == sentence.format(of=of)
-    assert "the limit is 0 points." in report.to_markdown()
+    assert re.search(r"the limit (in both directions )?is 0 points\.", report.to_markdown())
     assert not re.search(r"[±−]0(?![.\d])", report.verdict + report.to_markdown())
 
 

@@ -395,7 +395,12 @@ def test_reports_and_pictures_have_the_unit():
         auditor=NumericAuditor(),
     )
     assert report.primary == "numeric"
-    assert report["numeric"].sentence.endswith("standard deviations.")
+    # With two groups, the gap of their means changes by twice the value.
+    result = report["numeric"]
+    low, high = (2 * end * result.table["sd"].iloc[0] for end in (result.low, result.high))
+    assert report.facts.gap.low == pytest.approx(low, rel=1e-6)
+    assert report.facts.gap.high == pytest.approx(high, rel=1e-6)
+    assert result.sentence.endswith(f"the model adds {low:.4g} to {high:.4g}.")
     assert report["numeric"].unit == "standard deviations"
     assert json.loads(report.to_json())["context"]["data_kind"] == "numbers"
     pickle.loads(pickle.dumps(report))
@@ -457,7 +462,7 @@ def test_the_command_reads_numbers_if_told(tmp_path, capsys):
     columns = [path, "--target", "price", "--sensitive", "sex"]
     call = ["audit", *columns, "--prediction", "predicted"]
     assert main([*call, "--numeric", "--train", path]) == 0
-    assert "standard deviations" in capsys.readouterr().out
+    assert "Mean of “price” in each group" in capsys.readouterr().out
     assert main([*call, "--numeric", "--fail-above", "0.01"]) == 1
     assert main(call) == 2
     assert "--numeric" in capsys.readouterr().err

@@ -345,7 +345,10 @@ def test_the_headline_names_a_column_that_alone_shows_what_all_together_do_not()
     assert report["directional A->T"].verdict == "no clear effect"
     card = part_of(report, "Card")
     assert "by school alone, the model amplifies" in card.title.lower()
-    assert [chip.word for chip in card.chips][:2] == ["No clear effect", "By school: amplifies"]
+    assert [chip.word for chip in card.chips][:2] == [
+        "No clear effect of the model",
+        "By school: amplifies",
+    ]
     assert "All columns together have no clear effect." in card.lead
 
 

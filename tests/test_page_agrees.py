@@ -127,7 +127,7 @@ def test_a_picture_of_thresholds_has_the_groups_that_it_compares():
 
 def test_differences_of_rates_have_intervals_in_their_unit():
     result = SCENARIOS["matched_pairs"]()
-    assert "the difference is −2.0 to +25.6 (p = 0.126)." in result.sentence
+    assert "the difference is −2.0 to +25.6 percentage points (p = 0.126)." in result.sentence
     assert "100.0000" not in str(result)
     sure = MatchedPairsAuditor(**QUICK).audit(
         [0, 1] * 60, sensitive_features=["f", "m"] * 60, pairs=np.repeat(np.arange(60), 2)
@@ -197,7 +197,7 @@ def test_means_have_separators_of_thousands():
     result = skbiasamp.NumericAuditor(reference="test").audit(
         pd.Series(wage, name="wage"), wage * 0.9, sensitive_features=sex
     )
-    assert re.search(r"The gap goes from \d,\d{3} to \d,\d{3}\.", result.sentence)
+    assert re.search(r"The gap is \d,\d{3} in the labels, and \d,\d{3} in", result.sentence)
 
 
 def test_plots_colour_the_pairs_that_the_page_colours():
@@ -245,3 +245,50 @@ def test_a_headline_names_no_disadvantage_beside_rows_that_are_in_no_ratio():
     )
     assert audit.facts.verdict == "amplifies"
     assert audit.facts.who is None
+
+
+def test_a_limit_stands_beside_the_number_that_it_limits():
+    """It was drawn beside the gap of one group, and judged the mean over all of them."""
+    rng = np.random.default_rng(7)
+    region = rng.choice(["north", "south", "east"], 3000)
+    base = np.select([region == "north", region == "south"], [0.30, 0.34], 0.26)
+    y = rng.random(3000) < base
+    p = np.where(rng.random(3000) < 0.8, y, rng.random(3000) < base + 0.3)
+    audit = skbiasamp.audit(
+        y.astype(int), p.astype(int), sensitive_features=region, limit=0.02, random_state=0
+    )
+    assert audit.limit_verdict == "within the limit"
+    (panel,) = (
+        each for each in next(items(audit.to_document(), "Panels")).panels if "limit" in each.title
+    )
+    bar = panel.picture
+    assert [bar.low, bar.high] == pytest.approx([100 * audit.facts.low, 100 * audit.facts.high])
+    assert -bar.axis.limit < bar.low < bar.high < bar.axis.limit
+    assert panel.text.startswith("No: the whole interval lies within the limit.")
+    # The gap of one group has a wider interval, which no limit is about.
+    assert audit.facts.gap.high > 0.02
+    assert "in the mean; the limit is 2 points" in " ".join(str(audit).split())
+
+
+def test_a_reader_can_take_the_gap_from_the_rates_that_are_shown():
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        group = rng.choice(["a", "b", "c"][: 2 + seed % 2], 800)
+        y, p = rng.random((2, 800)) < 0.4 + 0.2 * (group == "a")
+        facts = skbiasamp.audit(
+            y.astype(int),
+            p.astype(int),
+            sensitive_features=group,
+            auditor=DirectionalAuditor(),
+        ).facts
+        if facts.gap is None:
+            continue
+        shown = {each.group: (each.before, each.after) for each in facts.changes}
+        shown["all rows"] = facts.everybody
+        first, other = (
+            [float(f"{100 * end:.1f}") for end in shown[name]]
+            for name in (facts.gap.group, facts.gap.other)
+        )
+        gaps = [100 * facts.gap.before, 100 * facts.gap.after]
+        assert gaps == pytest.approx([a - b for a, b in zip(first, other, strict=True)])

@@ -73,6 +73,7 @@ replication = script("replication")
 definitions = importlib.import_module("published._rows").page
 Row = importlib.import_module("published._rows").Row
 inventory = importlib.import_module("published.inventory")
+paper_code = importlib.import_module("published.paper_code")
 CODE = importlib.import_module("published.missing").CODE
 data = importlib.import_module("reference_data")
 
@@ -307,11 +308,13 @@ def test_the_table_is_what_the_script_writes(cheap):
     text = "\n".join(lines)
     assert re.search(r"^Made with skbiasamp \d+\.\d+", text, re.MULTILINE)
     sections = [one.section() for one in replication.KEPT]
-    for part in (replication.TOP, replication.inventory(), *sections, replication.without_data()):
+    values = paper_code.read_values(text + "\n")
+    items = inventory.inventory(lambda item: paper_code.status_of(item, values))
+    for part in (replication.TOP, items, *sections, replication.without_data()):
         assert part.rstrip() in text
     for rows in replication.PAPERS.values():
         assert replication.code(rows) in text
-    assert replication.PAGE.read_text("utf-8") == replication.summary()
+    assert replication.PAGE.read_text("utf-8") == replication.summary(text + "\n")
 
 
 def test_a_difference_is_explained_and_counts_are_exact(cheap):
@@ -328,7 +331,8 @@ def test_a_difference_is_explained_and_counts_are_exact(cheap):
 
 
 def test_the_inventory_uses_its_words_and_its_pages_exist():
-    assert {item.word for item in inventory.INVENTORY} == set(inventory.WORDS)
+    words = {inventory.NO_NUMBER, inventory.NOT_MEASURED, inventory.BY_VALUE}
+    assert {item.word for item in inventory.INVENTORY} == words
     text = " ".join(item.why for item in inventory.INVENTORY)
     files = re.findall(r"`([\w/]+\.(?:py|md))`", text)
     assert len(files) > 10
@@ -340,16 +344,16 @@ def test_the_inventory_uses_its_words_and_its_pages_exist():
 
 
 def test_the_way_from_the_papers_to_the_code_leads_somewhere():
-    page = importlib.import_module("published.paper_code")
+    page = paper_code
     assert (ROOT / "docs" / "papers.md").read_text("utf-8") == page.paper_code(
         "\n".join(on_page()) + "\n"
     )
     parts = page.parts()
     assert {part.paper for part in parts} == {item.paper for item in inventory.INVENTORY}
     for part in parts:
-        assert part.status in inventory.WORDS
         # Only photographs and data that nobody here has are without a name.
-        assert part.name or part.status == inventory.NEEDS, part
+        assert part.name or part.needs or part.what.endswith(("painters", "without gender")), part
+        assert bool(part.needs) == (part.status == inventory.NOT_MEASURED), part
         assert not part.example or (ROOT / part.example).is_file(), part.example
         text = (ROOT / part.example).read_text("utf-8") if part.example else ""
         for name in part.name.split(", ") if part.name else ():
@@ -368,31 +372,64 @@ def test_the_way_from_the_papers_to_the_code_leads_somewhere():
 
 
 def test_each_value_of_the_file_stands_beside_one_part_of_a_paper():
-    page = importlib.import_module("published.paper_code")
-    values = page.read_values("\n".join(on_page()) + "\n")
+    values = paper_code.read_values("\n".join(on_page()) + "\n")
     assert len(values) > 140
-    shown = [(part, page.values_of(part, values)) for part in page.parts()]
+    shown = [(part, paper_code.values_of(part, values)) for part in paper_code.parts()]
     assert sorted(value for _, found in shown for value in found) == sorted(values)
     for part, found in shown:
-        rows = list(page.rows_of(part, values))
+        rows = list(paper_code.rows_of(part, values))
         assert [row[:4] for row in rows if found] == [tuple(value) for value in found]
-        # A value that differs is not called the same.
-        words = [row[4] for row in rows]
-        assert words == ([page.word_of(part, value) for value in found] or [part.status])
-        assert [word == inventory.SAME for word in words if found] == list(map(same, found))
-        if part.status == inventory.SAME:
-            assert all(same(value) for value in found), part
-    # Parts without values are formulas, figures without numbers, or need data.
+        assert [row[4] for row in rows] == (list(map(word_by_hand, found)) or [part.status])
+    # Tables and figures whose values have words of their own do have values, and no others do.
     for item in inventory.INVENTORY:
         (found,) = (found for part, found in shown if part[:3] == item[:3])
-        no_numbers = re.search("no numbers to compare|without numbers|no printed numbers", item.why)
-        assert bool(found) != bool(no_numbers) or item.word == inventory.NEEDS, item
+        assert bool(found) == (item.word == inventory.BY_VALUE), item
+
+
+def word_by_hand(value):
+    """Return the word of a line by the definitions on the page, in floating point."""
+
+    def number(text):
+        return float(text.replace("−", "-"))
+
+    if value.published.startswith("> "):
+        assert number(value.ours) > number(value.published[2:])
+        return "same"
+    (published, *spread), (ours, *our_spread) = (
+        [number(part) for part in text.split(" ± ")] for text in (value.published, value.ours)
+    )
+    digits = len(value.published.split()[0].partition(".")[2])
+    if abs(ours - published) < 0.5 * 10**-digits + 1e-12:
+        return "same"
+    far = all(abs(ours - published) > each + 1e-12 for each in (*spread, *our_spread))
+    return "differs" if far else "within the spread"
+
+
+@pytest.mark.parametrize(
+    ("published", "ours", "word"),
+    [
+        ("0.061 ± 0.008", "0.0614", "same"),
+        ("0.061 ± 0.008", "0.0690", "within the spread"),
+        ("0.061 ± 0.008", "0.0691", "differs"),
+        ("0.061", "0.0690 ± 0.007", "differs"),
+        ("0.061", "0.0690 ± 0.008", "within the spread"),
+        ("−0.6", "−0.60", "same"),
+        ("1083", "1084", "differs"),
+        ("> 60", "63", "same"),
+        ("> 60", "60", "differs"),
+    ],
+)
+def test_the_word_of_a_value_follows_from_its_line(published, ours, word):
+    assert paper_code.word_of(paper_code.Value("", "", published, ours)) == word
 
 
 def test_captions_leak_as_much_as_the_pages_say():
-    page = importlib.import_module("published.paper_code")
-    values = page.read_values("\n".join(on_page()) + "\n")
-    found = {v.what: float(v.ours) - float(v.published) for v in values if "LIC_M" in v.what}
+    values = paper_code.read_values("\n".join(on_page()) + "\n")
+    found = {
+        value.what: float(value.ours.split()[0]) - float(value.published)
+        for value in values
+        if "LIC_M" in value.what
+    }
     nic = found.pop("LIC_M in %, gender, NIC")
     (why,) = (item.why for item in inventory.INVENTORY if item.content.startswith("LIC_M of"))
     words = f"six of seven within 0.7 percentage points, NIC {nic:.1f} higher"
@@ -404,26 +441,19 @@ def test_captions_leak_as_much_as_the_pages_say():
     assert f"and {nic:.1f} higher for NIC" in text
 
 
-def same(value):
-    number = value.published.split()[0].replace("−", "-")
-    return Row("", "", number, float(value.ours.replace("−", "-"))).agrees()
-
-
-def test_what_is_the_same_has_rows_that_agree_or_no_numbers(cheap):
-    rows_of = {
-        "shortcomings 1 and 2 of MALS (the third has no numbers)": "shortcoming",
-        "oven; 2.5 times as many men as women": "^oven|men for each woman",
-        "counts of race and label": "^[A-Z].*T = .: rows$|rows of each",
-        "BiasAmp→ and Multi→": "(BiasAmp|Multi)→ .* from Table 2",
-        "hiring: rates, and what attackers gain": "hiring",
-        "men and women of imSitu's splits": "^imSitu.*men$",
-        "Δ of 26 models": "^Δ from the printed",
-    }
-    same = [item for item in inventory.INVENTORY if item.word == inventory.SAME]
-    with_numbers = [item for item in same if not item.why.startswith(inventory.NO_NUMBERS)]
-    assert [item.content for item in with_numbers] == list(rows_of)
-    for item in with_numbers:
-        rows = [row for row in cheap if re.search(rows_of[item.content], row.what)]
+def test_values_that_stay_the_same(cheap):
+    rows_of = (
+        "shortcoming",
+        "^oven|men for each woman",
+        "^[A-Z].*T = .: rows$|rows of each",
+        "(BiasAmp|Multi)→ .* from Table 2",
+        "hiring",
+        "^imSitu.*men$",
+        "^Δ from the printed",
+        "reduction of",
+    )
+    for pattern in rows_of:
+        rows = [row for row in cheap if re.search(pattern, row.what)]
         rows = [row for row in rows if "predicted," not in row.what]
         assert len(rows) >= 4
         assert [row.what for row in rows if not row.agrees()] == []
@@ -432,7 +462,7 @@ def test_what_is_the_same_has_rows_that_agree_or_no_numbers(cheap):
 def test_code_for_those_who_have_the_data_is_of_values_that_need_data():
     named = [item for item in inventory.INVENTORY if item.code]
     assert {item.code for item in named} == set(CODE)
-    assert {item.word for item in named} == {inventory.NEEDS}
+    assert {item.word for item in named} == {inventory.NOT_MEASURED}
 
 
 def test_no_number_of_the_inventory_differs_from_the_table(cheap):
@@ -487,6 +517,8 @@ def test_agreement_is_that_of_the_printed_digits():
     assert not Row("", "", "0.033", 0.0336).agrees()
     assert Row("", "", "1229", 1229).agrees()
     assert not Row("", "", "1229", 1230).agrees()
+    assert Row("", "", "> 60", 62.6).agrees()
+    assert not Row("", "", "> 60", 59.9).agrees()
     cells = Row("a", "b", "-0.078 ± 0.031", -0.0895, "why").cells()
     assert cells == ("a", "b", "−0.078 ± 0.031", "−0.0895", "−0.0115", "why")
     assert Row("", "", "0", -0.0).cells()[3:5] == ("0", "0")

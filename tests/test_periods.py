@@ -180,6 +180,18 @@ def test_a_wrong_year_is_reported_before_its_periods_are_made():
             periods_of(rows, every)
 
 
+def test_text_of_year_and_month_is_a_month_and_no_day():
+    rows = pd.concat([rows_at(["2026-01", "2026-02"]), rows_at(["2026-02-14", "2026-04-01"])])
+    names = {
+        every: skbiasamp.audit_over(rows, every=every, **NAMED).periods["period"].tolist()
+        for every in ("month", "quarter")
+    }
+    assert names["month"][:2] == ["2026-01", "2026-02"]
+    assert names["quarter"] == ["2026-Q1", "2026-Q2"]
+    with pytest.raises(ValueError, match="must hold dates that begin with year, month and day"):
+        skbiasamp.audit_over(rows, every="day", **NAMED)
+
+
 def test_text_that_is_no_date_is_refused_with_one_of_the_same_length():
     rows = rows_at(["01/02/2026"] * 4)
     for every, example in (("hour", "'2026-11-21T23';"), ("day", "'2026-11-21';")):

@@ -560,7 +560,7 @@ def test_the_page_marks_alarms_and_escapes_names(changed):
     rows.loc[rows["day"] >= "2026-07-01", "v"] = "<2>"
     timeline = skbiasamp.audit_over(rows, reference=3, version="v", **NAMED)
     html = timeline.to_html()
-    assert html.index("The model changed, most likely in 2026-07") < html.index("What to do next")
+    assert html.index("A clear change, most likely in 2026-07") < html.index("What to do next")
     assert "version &lt;2&gt;" in html
     assert "sex = &lt;f&gt;" in html
     assert "<f>" not in html

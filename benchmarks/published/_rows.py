@@ -30,7 +30,7 @@ def page(name):
 
 
 class Row(NamedTuple):
-    """A number as it is printed, such as ``"0.061 ± 0.008"``, and ours."""
+    """A number as it is printed, such as ``"0.061 ± 0.008"`` or ``"> 60"``, and ours."""
 
     where: str
     what: str
@@ -38,11 +38,15 @@ class Row(NamedTuple):
     ours: float
     why: str = ""
 
+    def number(self):
+        """Return the printed number, without its spread and without “more than”."""
+        return self.published.removeprefix("> ").split()[0]
+
     def digits(self):
-        return len(self.published.split()[0].partition(".")[2])
+        return len(self.number().partition(".")[2])
 
     def difference(self):
-        return self.ours - float(self.published.split()[0])
+        return self.ours - float(self.number())
 
     def rounded(self):
         """Return ours with one digit more than what is printed; counts have none.
@@ -55,13 +59,15 @@ class Row(NamedTuple):
         return round(self.ours, digits) + 0.0, digits  # + 0.0: a negative zero is printed as such
 
     def agrees(self):
-        """Tell whether ours is the printed number, once rounded as that one is."""
+        """Tell whether ours is the printed number, once rounded as that one is, or is more."""
+        if self.published.startswith(">"):
+            return self.difference() > 0
         return abs(self.difference()) <= 0.5 * 10 ** -self.digits() + 1e-12
 
     def cells(self):
         """Return the cells of the table; the difference is that of the printed numbers."""
         ours, digits = self.rounded()
-        less = ours - float(self.published.split()[0])
+        less = ours - float(self.number())
         difference = "0" if self.agrees() else f"{less:+.{digits}f}"
         numbers = self.published, f"{ours:.{digits}f}", difference
         return (self.where, self.what, *(number.replace("-", "−") for number in numbers), self.why)

@@ -49,4 +49,4 @@ def metric_card():
         [1, 1, 1, 0, 0, 0, 0, 0],
         sensitive_features=["A"] * 3 + ["B"] * 5,
     )
-    yield Row("example", "A→T", "0.2667", result.published)
+    yield Row("metric card, Hugging Face", "example; A→T", "0.2667", result.published)

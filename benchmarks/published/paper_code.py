@@ -1,27 +1,44 @@
 """From the papers to the code: each section, formula, table and figure, and what has it here."""
 
 import re
+from collections import Counter
+from decimal import Decimal
 from typing import NamedTuple
 
 from parts import markdown
 
 from published._rows import Row
-from published.inventory import EXPLAINED, IN_PART, INVENTORY, NEEDS, SAME, B, D, H, R, W, Z
+from published.inventory import (
+    BY_VALUE,
+    DIFFERS,
+    INVENTORY,
+    NO_NUMBER,
+    NOT_MEASURED,
+    SAME,
+    WITHIN,
+    WORDS,
+    B,
+    D,
+    H,
+    R,
+    W,
+    Z,
+    legend,
+)
 
 DOCS = "docs/"
 PAGE = """\
 # From the paper to the code
 
-For each section, formula, table and figure of the papers, this page names what has it in skbiasamp,
-an example, and the status. The words of the status are those of [Replication](replication.md),
-which gives the reasons. A formula or method is *same* if it is as the paper describes it; tests
-compare formulas with NumPy and with the published values.
+For each section, formula, table and figure of the papers, this page names what has it in skbiasamp
+and an example. Published values stand beside ours. Each line has a status:
 
-Published values stand beside ours, from [the file of all
-values](../benchmarks/results/replication.md), which has the reason of each difference. A value is
-*same* if it rounds to the digits that are printed, *explained* if the difference is, *explained in
-part* if the reason covers a part of it. “–” is a section, formula or figure without a printed
-number, or has no value here.
+{legend}
+
+A ± beside a published value is printed there. A ± beside ours is the standard deviation over
+samples, draws or runs. The reason of each difference stands in [the file of all
+values](../benchmarks/results/replication.md). Tests compare formulas with NumPy and with the
+published values.
 
 Group → task (A→T) asks whether the group shifts the predicted task, task → group (T→A) whether the
 task shifts the predicted group.
@@ -38,7 +55,8 @@ class Part(NamedTuple):
     what: str
     name: str
     example: str
-    status: str = SAME
+    status: str = NO_NUMBER
+    needs: str = ""  # what a result needs that is not available here
 
 
 PARTS = (
@@ -65,7 +83,7 @@ PARTS = (
          "benchmarks/papers/base_correlations.py"),
     Part(W, "footnote 1, Sec. 2", "the arrow is no claim about causes", "explain", "docs/arrow.md"),
     Part(D, "Sec. 1", "women among imSitu's cooks", "datasets.fetch_imsitu_annotations",
-         "benchmarks/papers/leakage_imsitu.py", EXPLAINED),
+         "benchmarks/papers/leakage_imsitu.py"),
     Part(D, "Sec. 3.1", "leakage amplification", "LeakageAuditor", "docs/metrics.md"),
     Part(D, "Sec. 3.2.3", "a step, relative to its start", "metrics.dpa_amplification",
          "benchmarks/papers/relative_amplification.py"),
@@ -76,7 +94,7 @@ PARTS = (
     Part(D, "Sec. 5.1", "the paper's attacker", "attackers.MLPAttacker", "docs/metrics.md"),
     Part(D, "Sec. 5.2", "attribution score", "mitigation.RegionMask", "docs/mitigation.md"),
     Part(D, "Sec. 5.2", "counts of images", "mitigation.RegionMask",
-         "benchmarks/papers/masks.py", EXPLAINED),
+         "benchmarks/papers/masks.py"),
     Part(D, "Sec. 7.2", "when to use which metric", "DPAAuditor, DirectionalAuditor",
          "docs/metrics.md"),
     Part(D, "App. A", "Multi→ has no sign", "MultiAttributeAuditor", "docs/metrics.md"),
@@ -101,17 +119,17 @@ PARTS = (
          "benchmarks/papers/multi_attribute.py"),
     Part(Z, "mitigations", "five mitigations, seven columns, on a synthetic table",
          "MultiAttributeAuditor, DirectionalAuditor, MALSAuditor",
-         "benchmarks/papers/predicted_groups.py", EXPLAINED),
+         "benchmarks/papers/predicted_groups.py"),
     Part(Z, "mitigations", "oversampling", "mitigation.GroupOverSampler", "docs/mitigation.md"),
     Part(Z, "mitigations", "RBA; here the group is given, and the label alone is decided",
-         "mitigation.CorpusConstraintClassifier", "benchmarks/papers/rba.py", EXPLAINED),
+         "mitigation.CorpusConstraintClassifier", "benchmarks/papers/rba.py"),
     Part(Z, "mitigations", "adversary", "mitigation.AdversarialClassifier", "docs/mitigation.md"),
     Part(Z, "mitigations", "domain-independent training", "mitigation.DomainIndependentClassifier",
          "examples/mitigation/plot_mitigations_compas.py"),
     Part(Z, "mitigations", "data repair", "mitigation.DataRepair",
          "examples/mitigation/plot_mitigations_compas.py"),
     Part(R, "Sec. 4", "RBA; here the group is given, and the label alone is decided",
-         "mitigation.CorpusConstraintClassifier", "benchmarks/papers/rba.py", EXPLAINED),
+         "mitigation.CorpusConstraintClassifier", "benchmarks/papers/rba.py"),
     Part(H, "Sec. 3", "LIC", "LICAuditor", "docs/text.md"),
 )  # fmt: skip
 # What has a table or figure, by what its content is about; the first that fits.
@@ -143,7 +161,7 @@ VALUES = {
     "shortcomings 1 and 2": "shortcoming",
     "oven; 2.5 times": "oven|COCO, men for each woman",
     "keyboard: share": "keyboard",
-    "its example": "A→T$",
+    "its example": "example; A→T$",
     "counts of race and label": "(Caucasian|African-American), T = .: rows|rows of each race",
     "predictions \\(Table 2a\\)": ".* predicted, .*: rows, unbalanced|accuracy of a tree",
     "predictions \\(Table 2b\\)": ".* predicted, .*: rows$",
@@ -174,11 +192,12 @@ VALUES = {
     "LIC_M of seven": "LIC_M",
     "means before and after": ".*: mean amplification",
 }
+ORDER = (W, D, B, Z, R, H)
 HEADER = ["where", "what", "published", "ours", "status", "name", "example"]
 
 
 class Value(NamedTuple):
-    """A line of the file of values."""
+    """A line of the file of values; either number can have a spread, as in ``"1083 ± 31"``."""
 
     where: str
     what: str
@@ -190,7 +209,16 @@ def read_values(text):
     """Return the lines of the file that have a published number and ours."""
     tables = re.findall(r"^\| where \| what \| published .*\n(?:\|.*\n)+", text, re.MULTILINE)
     rows = [line.split(" | ") for table in tables for line in table.splitlines()[2:]]
-    return [Value(row[0].removeprefix("| "), *row[1:4]) for row in rows]
+    return [
+        Value(where.removeprefix("| "), what, published, ours + spread_in(why))
+        for where, what, published, ours, _, why in rows
+    ]
+
+
+def spread_in(why):
+    """Return the spread of our value, which stands in its reason, as it follows a number."""
+    found = re.search(r"± \d[\d.]*", why)
+    return f" {found[0]}" if found else ""
 
 
 def values_of(part, values):
@@ -204,39 +232,59 @@ def values_of(part, values):
 
 def rows_of(part, values):
     """Yield a row for each value of a part, or one for a part without values."""
-    found = [(*value, word_of(part, value)) for value in values_of(part, values)]
+    found = [(*value, word_of(value)) for value in values_of(part, values)]
     code = name_of(part), link(part.example)
-    for cells in found or [(part.where, part.what, "–", "–", part.status)]:
+    ours = f"needs {part.needs}" if part.needs else "–"
+    for cells in found or [(part.where, part.what, "–", ours, part.status)]:
         yield *cells, *code
         code = "", ""
 
 
-def word_of(part, value):
-    """Return the status of a value: the part's own, unless it agrees or has another reason."""
-    if agrees(value):
-        return SAME
-    # The reason of these parts is about the other reading, with test rows of α.
-    return IN_PART if "all test rows" in value.what else part.status
-
-
-def agrees(value):
-    """Tell whether ours is the published number, once rounded as that one is."""
+def word_of(value):
+    """Return the status of a value, from the numbers and spreads that are printed."""
     published, ours = (number.replace("−", "-") for number in (value.published, value.ours))
-    return Row("", "", published, float(ours)).agrees()
+    ours, *our_spread = map(Decimal, ours.split(" ± "))
+    if Row("", "", published, float(ours)).agrees():
+        return SAME
+    number, *its_spread = map(Decimal, published.removeprefix("> ").split(" ± "))
+    spreads = [*our_spread, *its_spread]
+    return WITHIN if spreads and abs(ours - number) <= max(spreads) else DIFFERS
+
+
+def status_of(item, values):
+    """Return how many values of a table or figure have which word, or the word of all of it."""
+    words = Counter(map(word_of, values_of(part_of(item), values)))
+    if len(words) < 2:
+        return "".join(words) or item.word
+    return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word])
+
+
+def part_of(item):
+    """Return a table or figure of the inventory as a part of a paper."""
+    named = (name for about, name in NAMES.items() if re.search(about, item.content))
+    file = re.search(r"`([\w/]+\.(?:py|md))`", item.why)
+    name = next(named, "")
+    example = file[1] if file else "benchmarks/results/replication.md"
+    if not (item.word == BY_VALUE or file or item.code):
+        name = example = ""
+    needs = item.why.partition(";")[0] if item.word == NOT_MEASURED else ""
+    return Part(item.paper, item.where, item.content, name, example, item.word, needs)
 
 
 def parts():
     """Return the parts of papers: formulas and sections, then tables and figures."""
-    shown = []
-    for item in INVENTORY:
-        named = (name for about, name in NAMES.items() if re.search(about, item.content))
-        file = re.search(r"`([\w/]+\.(?:py|md))`", item.why)
-        name = next(named, "")
-        example = file[1] if file else "benchmarks/results/replication.md"
-        if item.word == NEEDS and not (file or item.code):
-            name = example = ""
-        shown.append(Part(item.paper, item.where, item.content, name, example, item.word))
-    return [*PARTS, *shown]
+    return [*PARTS, *map(part_of, INVENTORY)]
+
+
+def lines_of(paper, values):
+    """Return the lines of a paper."""
+    return [row for part in parts() if part.paper == paper for row in rows_of(part, values)]
+
+
+def counts_of_words(text):
+    """Return how many lines of each paper have which word, from the file of all values."""
+    values = read_values(text)
+    return {paper: Counter(row[4] for row in lines_of(paper, values)) for paper in ORDER}
 
 
 def link(example):
@@ -250,12 +298,9 @@ def link(example):
 
 def paper_code(text):
     """Return the page of the docs, from the file of all values."""
-    sections, values = [], read_values(text)
-    for paper in (W, D, B, Z, R, H):
-        rows = [row for part in parts() if part.paper == paper for row in rows_of(part, values)]
-        table = markdown(HEADER, rows)
-        sections.append(f"## {paper}\n\n{table}")
-    return PAGE.format(papers="\n\n".join(sections))
+    values = read_values(text)
+    sections = [f"## {paper}\n\n{markdown(HEADER, lines_of(paper, values))}" for paper in ORDER]
+    return PAGE.format(legend="\n".join(legend()), papers="\n\n".join(sections))
 
 
 def name_of(part):

@@ -22,3 +22,6 @@ def rba():
         )
         what = f"{NAMES[dataset]}, {WHEN[when]}: mean amplification"
         yield Row("Sec. 6", what, f"{published:.4f}", ours, why if ties else "")
+        if ties:
+            what += ", ties as mostly female"
+            yield Row("Sec. 6", what, f"{published:.4f}", resolved)

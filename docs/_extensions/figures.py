@@ -395,9 +395,9 @@ def replication():
             look = {"edgecolor": INK, **look, "label": None if place else kind}
             axes.barh(place, count, 0.7, left=left, **look)
             left += count
-        axes.text(left + 0.3, place, f"{left}", va="center", fontsize=TEXT)
+        axes.text(left + 2, place, f"{left}", va="center", fontsize=TEXT)
     axes.set_yticks(range(len(papers)), [fill(paper, 16) for paper, *_ in papers], fontsize=NOTE)
-    axes.set(ylim=(len(papers) - 0.5, -0.5), xlim=(0, 21), xlabel="tables and figures")
+    axes.set(ylim=(len(papers) - 0.5, -0.5), xlim=(0, 110), xlabel="published values and parts")
     figure.legend(loc="outside lower left", fontsize=NOTE, frameon=False)
     return figure
 

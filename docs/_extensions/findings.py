@@ -25,6 +25,7 @@ PARTS = {
     "3": "The verdict",
     "4": "Texts",
     "5": "Comparisons of models",
+    "6": "Ways of training",
 }
 
 

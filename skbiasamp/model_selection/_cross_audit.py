@@ -9,6 +9,7 @@ from functools import partial
 from numbers import Integral
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import check_random_state
@@ -20,6 +21,8 @@ from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, has_method, va
 from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.progress import follow, progress, without_callbacks
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.outcomes import outcomes_of
 from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference import adjust_p_values
 from skbiasamp.model_selection._fold_audits import (
@@ -155,6 +158,7 @@ def cross_audit(
     stratify: str = "task",
     groups: Any = None,
     scoring: Any = None,
+    favourable: Any = None,
     sample_weight: Any = None,
     params: dict[str, Any] | None = None,
     n_jobs: int | None = None,
@@ -203,6 +207,9 @@ def cross_audit(
         auditor's `groups` says how several sensitive columns make groups.
     scoring : str, callable, list or dict, default=None
         Further scores on the held-out rows. None: the estimator's own score.
+    favourable : label or list of labels, default=None
+        The class that people want, such as "paid", or the tasks that they want: the report then
+        says who is worse off.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights, in training and in the audit.
     params : dict, default=None
@@ -284,6 +291,10 @@ def cross_audit(
     models = audited_models(estimator if several else {"": estimator}, auditor)
     attribute = attribute_of(models.values(), X, sensitive_features)
     strata = fold_strata(stratify, y, attribute)
+    if favourable is not None:  # before models are trained
+        outcomes_of(
+            Contingency.from_labels(y, sensitive_features=np.zeros(len(strata))), favourable
+        )
     rng = check_random_state(random_state)
     cv = list(cv) if isinstance(cv, Iterator) else cv  # for all repeats
     splits = [splits_of(cv, X, strata, groups, rng) for _ in range(n_repeats)]
@@ -314,6 +325,7 @@ def cross_audit(
             step.advance()
         target = getattr(y, "name", None)
         declared = {"target": target} if isinstance(target, str) else {}
+        declared |= {} if favourable is None else {"favourable": favourable}
         results: dict[str, Any] = {}
         for name, template in named.items():
             whole = fitted_auditor(template, rng, y, attribute, sample_weight)

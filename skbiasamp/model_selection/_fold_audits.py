@@ -27,6 +27,7 @@ from skbiasamp.model_selection.folds import Repeat, check_lacks, of_held_out, ov
 from skbiasamp.model_selection.row_classifier import LabelledRows
 from skbiasamp.render.words import express
 from skbiasamp.results import AuditResult, CrossAuditResult
+from skbiasamp.results.cross_audit import findings_of_training
 
 
 def cut_in_halves(
@@ -212,7 +213,7 @@ def audit_of_folds(
         table=table,
         predictions=[np.asarray(given["y_pred"]) for repeat in run for _, given in repeat.held_out],
     )
-    return result, numbers[:, :, 0]
+    return replace(result, findings=list(findings_of_training(result))), numbers[:, :, 0]
 
 
 def _mean_of_folds(auditor: Any, measured: list[AuditResult], whole: AuditResult) -> AuditResult:

@@ -17,6 +17,7 @@ from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import distinct, naming_side
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.merging import check_alike, common_positive, merged, present, within
+from skbiasamp.counts.outcomes import outcome_names, outcomes_of
 from skbiasamp.inference.power import check_share
 from skbiasamp.metrics.score_order import check_class
 from skbiasamp.monitoring._periods import (
@@ -28,7 +29,6 @@ from skbiasamp.monitoring._periods import (
 )
 from skbiasamp.monitoring._watch import pairs_table, period_table, rates_over, varies, watched
 from skbiasamp.report.auditors import allowed
-from skbiasamp.report.outcomes import outcome_names, outcomes_of
 from skbiasamp.report.request import Request, context_of
 from skbiasamp.results import Timeline
 from skbiasamp.results.timeline import BEFORE, EMPTY, REFERENCE, WATCHED

@@ -112,6 +112,8 @@ def _made(
 
 def _name_of_text(text: str, every: str, time: Hashable) -> str:
     form = f"{_DAY}[T ][0-9]{{2}}" if every == "hour" else _DAY
+    if every in ("month", "quarter", "year"):
+        form = f"{_DAY}|[0-9]{{4}}-[0-9]{{2}}"
     try:
         if not re.fullmatch(form, text):
             raise ValueError

@@ -297,6 +297,8 @@ class Facts:
         All pairs.
     unknown : Unknown
         What rows without a group may change.
+    given, within : tuple of str and str
+        The columns of the strata, and the verdict among rows of the same stratum.
     before, after : str
         What is compared: "labels" and "predictions", or "reference rows" and "these rows", or the
         names of two models.
@@ -357,6 +359,8 @@ class Facts:
     models: tuple[Model, ...] = ()
     columns: tuple[Model, ...] = ()
     trained: Trained | None = None
+    given: tuple[str, ...] = ()
+    within: str | None = None
     changed: float | None = None
     accuracy: Accuracy | None = None
     n: float | None = None

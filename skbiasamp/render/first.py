@@ -433,7 +433,8 @@ def ends_of(facts: Facts) -> tuple[str, str]:
 
 def _named_number(facts: Facts) -> tuple[tuple[float | None, float | None, float | None], str]:
     """Return the number of the first screen that has an interval, and its unit."""
-    gap = facts.gap
+    # The limit is one of the mean, and no gap of one group is compared with it.
+    gap = facts.gap if facts.view == "gap" or facts.limit is None else None
     if gap is not None and gap.low is not None and gap.high is not None and facts.percent:
         turns = gap.before * gap.after < 0 and gap.low * gap.high > 0
         if turns and gap.growth < 0:  # it moves to the other side
@@ -446,14 +447,13 @@ def _named_number(facts: Facts) -> tuple[tuple[float | None, float | None, float
 def like_with_like(
     facts: Facts,
     rows: Sequence[tuple[str, float | None, float | None, float | None]],
-    verdicts: Sequence[str | None],
 ) -> Panel:
     """Return the value of all rows, and that within strata."""
     scale = 100 if facts.percent else 1
     sizes = [(name, round(scale * value, 1)) for name, value, *_ in rows if value]
     blocks = [(express("page", "strata_unit", facts), sizes)]
     axis = Axis.around((value for _, block in blocks for _, value in block), balanced=True)
-    text = express("page", "strata_text", next((word for word in verdicts if word), None))
+    text = express("page", "strata_text", facts.within, facts.given)
     return Panel(express("page", "strata_title"), Lengths(blocks, axis), text)
 
 
@@ -467,7 +467,12 @@ def changes_table(facts: Facts) -> Table | None:
 
 
 def _groups_table(facts: Facts) -> Table:
-    form = rate if facts.percent else amount
+    form, scale = (rate, 100) if facts.percent else (amount, 1)
+
+    def moved(before: float | None, after: float | None) -> str:
+        known = before is not None and after is not None
+        return number(scale * (after - before), "+.1f") if known else "–"  # type: ignore[operator]
+
     shown = by_harm(facts.changes, facts)
     rows = [
         Row(
@@ -475,13 +480,26 @@ def _groups_table(facts: Facts) -> Table:
             [
                 Cell(form(each.before), each.before),
                 Cell(form(each.after), each.after),
+                Cell(moved(each.before, each.after)),
                 Cell(_size(each, facts), each.change, side=_tone(each)),
                 Cell(express("page", "effect", each.effect)),
             ],
         )
         for each in shown
     ]
-    columns = (facts.before.capitalize(), facts.after.capitalize(), *headings_of("change", "gap"))
+    if facts.everybody:
+        before, after = facts.everybody
+        shared = [
+            Cell(form(before), before),
+            Cell(form(after), after),
+            *(Cell(moved(before, after)), Cell("–"), Cell("–")),
+        ]
+        rows.insert(0, Row(express("page", "everybody"), shared))
+    columns = (
+        facts.before.capitalize(),
+        facts.after.capitalize(),
+        *headings_of("change", "beyond", "gap"),
+    )
     by_level = bool(express("audit", "by_level", facts))
     caption = express("page", "all_groups", by_level, facts.who is not None)
     return Table(caption, express("page", "group"), columns, rows, len(rows), "groups")
@@ -543,7 +561,7 @@ def _error_panel(facts: Facts) -> Panel | None:
         axis, unit = Axis(0.0, 1.0, percent=True), "share"
     else:
         sizes = (size for _, block in blocks for _, size in block)
-        axis, unit = Axis.around(sizes, balanced=True), ""
+        axis, unit = Axis.around((1.4 * size for size in sizes), balanced=True), ""
     text = express("page", "errors_text", facts)
     return Panel(express("page", "errors_title", facts), Lengths(blocks, axis, unit), text)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from skbiasamp._utils.formatting import amount, in_points, number, printable, rate
@@ -71,13 +73,19 @@ def _card(card: Card, width: int) -> Iterator[str]:
 def table_of_rates(picture: Dumbbell) -> Table:
     """Return the numbers of a picture, one row a group."""
     forms: dict[str, Callable[[Any], str]] = {"value": number, "": rate}
-    form = forms.get(picture.unit, amount)
+    form, moves = forms.get(picture.unit, amount), partial(amount, form="+")
+    ends = [end or 0.0 for mark in picture.marks for end in (mark.before, mark.after)]
+    largest = max(map(abs, ends), default=0.0)
+    if picture.unit == "amount" and 1e-3 <= largest < 1e15:
+        # Means have as many decimals as the largest of them needs for four digits.
+        decimals = f",.{max(0, 3 - math.floor(math.log10(largest)))}f"
+        form, moves = partial(number, form=decimals), partial(number, form=f"+{decimals}")
 
     def row(mark: Mark) -> Row:
         change: float | None = None
         if mark.before is not None and mark.after is not None:
             change = mark.after - mark.before
-        moved = in_points(change) if not picture.unit else amount(change, "+")
+        moved = in_points(change) if not picture.unit else moves(change)
         cells = [Cell(form(mark.before)), Cell(form(mark.after)), Cell(moved)]
         if bounded:
             cells.append(Cell(" to ".join(map(form, mark.band or ()))))

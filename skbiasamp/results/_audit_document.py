@@ -174,7 +174,7 @@ def _strata(report: AuditReport) -> Panel | None:
     rows = [("all rows", facts.value, facts.low, facts.high)]
     within = records(explanation.conditional)
     rows += [(row["part"], row["value"], row["low"], row["high"]) for row in within]
-    return like_with_like(facts, rows, [row.get("verdict") for row in within])
+    return like_with_like(facts, rows)
 
 
 def _statistics(report: AuditReport) -> Iterator[Item | None]:

@@ -172,10 +172,16 @@ FINDINGS = {
     "SBA507": ("probabilities", "act", "model", "Predictions are probabilities."),
     "SBA508": ("training labels", "act", "data", "No training labels were given."),
     "SBA509": ("missing values", "note", "data", "Rows without a sensitive feature were left out."),
+    "SBA601": (
+        "final model",
+        "act",
+        "model",
+        "A way of training was audited, no final model.",
+    ),
 }
 
 
-def _found(code: str, **numbers: Any) -> Finding:
+def finding_by_code(code: str, **numbers: Any) -> Finding:
     topic, severity, owner, _ = FINDINGS[code]
     return Finding(code, topic, severity, owner, numbers)
 
@@ -186,17 +192,17 @@ def findings_of_models(report: Any) -> Iterator[Finding]:
     for model in report.models:
         yield from _findings_of(report, primary, model)
     if report.context.get("probabilities") and not primary.kind.has_attacker:
-        yield _found("SBA507")
+        yield finding_by_code("SBA507")
     amplify = {
         name_of(row["model"]): row["value"]
         for row in records(primary.table)
         if row.get("verdict") == words.AMPLIFIES
     }
-    yield _found("SBA506", amplify=amplify)
+    yield finding_by_code("SBA506", amplify=amplify)
     if report.context.get("n_train") is None and report.context.get("data_kind") != "texts":
-        yield _found("SBA508")
+        yield finding_by_code("SBA508")
     if n := report.context.get("n_dropped"):
-        yield _found("SBA509", n=n, bounded=True)  # a comparison has no bounds
+        yield finding_by_code("SBA509", n=n, bounded=True)  # a comparison has no bounds
 
 
 def _findings_of(report: Any, primary: Any, model: str) -> Iterator[Finding]:
@@ -204,17 +210,17 @@ def _findings_of(report: Any, primary: Any, model: str) -> Iterator[Finding]:
     verdict = primary.verdict(model)
     names = {"model": name_of(model), "reference": name_of(report.reference)}
     if verdict == words.REVERSES:
-        yield _found("SBA501", **names)
+        yield finding_by_code("SBA501", **names)
     elif verdict == words.NO_DIFFERENCE:
-        yield _found("SBA502", **names)
+        yield finding_by_code("SBA502", **names)
     row = {row["model"]: row for row in report._accuracies}.get(model, {})
     least, most = (row.get(f"difference_{end}") for end in ("low", "high"))
     way = words.DIRECTION_OF.get(verdict, 0)
     if least is not None and most is not None:  # evidence of a gain or a loss
         if way > 0 >= least:
-            yield _found("SBA503", verdict=verdict, **names)
+            yield finding_by_code("SBA503", verdict=verdict, **names)
         elif way < 0 and most < 0:
-            yield _found("SBA504", verdict=verdict, lost=-row["difference"], **names)
+            yield finding_by_code("SBA504", verdict=verdict, lost=-row["difference"], **names)
     yield from _disagreement(report, model, names)
 
 
@@ -235,7 +241,7 @@ def _disagreement(report: Any, model: str, names: Mapping[str, str]) -> Iterator
         "less": {metric_name(name): verdicts[name] for name in below},
         "rates_and_shares": rates and shares,
     }
-    yield _found("SBA505", **names, **numbers)
+    yield finding_by_code("SBA505", **names, **numbers)
 
 
 # --------------------------------------------------------------------------- the result

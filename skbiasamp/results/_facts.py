@@ -115,6 +115,10 @@ def report_facts(report: Any) -> Facts:
     if not facts.changes and "base_rate" in report.rates and "predicted_rate" in report.rates:
         facts = replace(facts, changes=_of_rates(report))
     limited: dict[str, Any] = {"unknown": _unknown(report)}
+    if report.explanation is not None and report.explanation.conditional is not None:
+        within = [row.get("verdict") for row in records(report.explanation.conditional)]
+        limited["given"] = tuple(name_of(name) for name in report.explanation.context["given"])
+        limited["within"] = next(filter(None, within), NO_EFFECT)
     if report.limit is not None:
         (check,) = report.gate(report.limit, on=report.primary).checks
         limited |= {
@@ -366,8 +370,16 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
         places = 3 if result.percent else 9
         first, other = ahead_first(changes, places)
         sides = zip((first.before, first.after), (other.before, other.after), strict=True)
-        before, after = (round(own or 0.0, places) - round(of or 0.0, places) for own, of in sides)
+        before, after = (
+            _as_shown(own, result.percent) - _as_shown(of, result.percent) for own, of in sides
+        )
         ends = _ends_of_growth(result, first, other) if result.percent else None
+        if not result.percent and result.value and result.low < result.high:
+            unit = (after - before) / result.value
+            return Gap(
+                *(first.group, other.group, before, after, after - before),
+                *sorted((unit * result.low, unit * result.high)),
+            )
         if ends is not None:  # a gap lies between −1 and 1
             ends = max(ends[0], -1 - before), min(ends[1], 1 - before)
         return Gap(first.group, other.group, before, after, after - before, *(ends or (None, None)))
@@ -380,8 +392,8 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
     rows = [each for each in changes if each.task == worst.task]
     total = sum(each.n or 0 for each in rows)
     before, after = (
-        round(own or 0.0, 3)
-        - round(sum((each.n or 0) * (getattr(each, side) or 0) for each in rows) / total, 3)
+        _as_shown(own)
+        - _as_shown(sum((each.n or 0) * (getattr(each, side) or 0) for each in rows) / total)
         for side, own in (("before", worst.before), ("after", worst.after))
     )
     # Across 0 the gap moves, else it grows or shrinks in the direction in which it is.
@@ -391,6 +403,11 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
         ends = tuple(sorted((sign * worst.low, sign * worst.high)))  # type: ignore[assignment]
     growth = sign * (after - before)
     return Gap(worst.group, EVERYBODY, before, after, growth, *(ends or (None, None)))
+
+
+def _as_shown(share: float | None, percent: bool = True) -> float:
+    """Return a share as it is printed, so that a reader can check a difference; or a mean."""
+    return round(100 * (share or 0.0), 1) / 100 if percent else round(share or 0.0, 9)
 
 
 def _everybody(

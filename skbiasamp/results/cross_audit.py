@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array
-from skbiasamp.render.facts import Facts, Model, Trained
+from skbiasamp._utils.formatting import ADDS, AMPLIFIES, NO_EFFECT, REVEALS_MORE, REVERSES
+from skbiasamp.render.facts import Facts, Finding, Model, Trained
 from skbiasamp.render.words import express
+from skbiasamp.results._comparison import finding_by_code
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results.exports import as_json, records
@@ -62,7 +64,7 @@ class CrossAuditResult(AuditReport):
     ...     random_state=0,
     ... )
     >>> print(report.verdict)
-    No clear change of the gap between m and f. The gap is 16.0 percentage points in the labels, and
+    Not clear whether such models change the gap between m and f. The gap is 16.0 percentage points in the labels, and
     32.7 in the predictions. Allowing for other training samples, the gap changes by −7.1 to +40.3
     percentage points. On their own held-out rows, 2 of 5 models amplify, 3 show no clear effect.
     >>> report.table[["fold", "n_test", "value", "low", "high", "verdict"]].round(3)
@@ -157,3 +159,22 @@ class CrossAuditResult(AuditReport):
         part = f"{measured} of " if measured < n else ""
         of_repeats = f" of {repeats} repeats" if repeats > 1 else ""
         return f"{part}{n} fold{'s' if n != 1 else ''}{of_repeats}"
+
+
+def findings_of_training(report: CrossAuditResult) -> Iterator[Finding]:
+    """Yield what to do about a way of training, as after an audit of one model."""
+    facts = report.facts
+    if facts.verdict == REVERSES:
+        yield Finding("SBA302", "reversal", "wrong", "model", {"train": True})
+    if facts.percent and facts.changes and not facts.favourable:
+        yield Finding("SBA118", "favourable class", "act", "policy", {})
+    if facts.verdict == NO_EFFECT and facts.low is not None and facts.high is not None:
+        gap = facts.gap if facts.view == "gap" and facts.percent else None
+        points = gap is not None and gap.low is not None
+        low, high = (gap.low, gap.high) if gap is not None and points else (facts.low, facts.high)
+        percent = facts.percent and facts.view in ("groups", "tasks")
+        numbers = {"low": low, "high": high, "points": points, "percent": percent}
+        yield Finding("SBA303", "precision", "act", "data", numbers)
+    if facts.verdict in (AMPLIFIES, ADDS, REVEALS_MORE):
+        yield Finding("SBA304", "mitigation", "act", "model", {"columns": []})
+    yield finding_by_code("SBA601", n=report.context["n_models"])

@@ -300,7 +300,7 @@ function changed() {
   hide("missing", !lacking.length);
   $("missing-why").textContent = lacking.map(({name, missing}) => `${name}: ${count(missing)} rows`).join(", ");
   hide("groups", sensitive.length < 2);
-  $("limit-unit").textContent = isNumeric() ? "in the unit of the label" : "in percentage points";
+  $("limit-unit").textContent = isNumeric() ? "in standard deviations of the label" : "in percentage points";
   showLimit();
   showSensitive();
   showProposals();
@@ -311,17 +311,17 @@ function changed() {
   showStale();
 }
 
-// What a limit means, with the number that was entered, and with 4 until there is one.
+// What a limit means, with the number that was entered, and with an example until there is one.
 function showLimit() {
   const entered = $("limit").value.trim() && decimal($("limit").value);
-  const limit = entered > 0 ? entered : 4;
-  const unit = isNumeric() ? "" : " percentage points";
-  const gap = Math.max(10, Math.ceil(limit));
+  const limit = entered > 0 ? entered : isNumeric() ? 0.2 : 4;
   const short = (n) => String(Number(n.toPrecision(12)));
-  $("limit-example").textContent = `${entered > 0 ? `${short(limit)} means` : "For example, 4 means"}: a gap of ${gap}${unit} in ` +
-    `the labels may be ${short(gap - limit)} to ${short(gap + limit)}${unit} in the predictions. Each of two groups then moves by ` +
-    `${short(limit / 2)}, compared with all rows. With more groups, this is the limit of their mean change. In the command, it is ` +
-    `--limit ${short(limit / limitParts())}.`;
+  const gap = Math.max(10, Math.ceil(limit));
+  const change = isNumeric() ? `the difference of two means may change by ${short(limit)} standard deviations of the label.`
+    : `a gap of ${gap} percentage points in the labels may be ${short(gap - limit)} to ${short(gap + limit)} in the predictions.`;
+  $("limit-example").textContent = `${entered > 0 ? "" : "For example, "}${short(limit)} means: ${change} Each of two groups then ` +
+    `moves by ${short(limit / 2)}, compared with all rows. With more groups, this is the limit of the mean change of their gaps ` +
+    `to all rows. In the command, it is --limit ${short(limit / limitParts())}.`;
 }
 
 function showStale() {

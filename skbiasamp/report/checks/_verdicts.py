@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import name_of
@@ -11,6 +12,7 @@ from skbiasamp.report.checks import PAIRS, Audited, Seen, check
 from skbiasamp.results import columns_alone
 from skbiasamp.results.gate import FAILED, MOST_ROWS
 
+_WORTH_SAYING = 0.01  # of a rate
 _GROWING = (words.AMPLIFIES, words.ADDS, words.REVERSES)
 
 
@@ -21,9 +23,17 @@ def changed_rates(audited: Audited) -> Seen:
     worst, is_rate = facts.worst, facts.percent and facts.view in ("gap", "groups", "tasks")
     if facts.verdict not in _GROWING or worst is None or not is_rate:
         return
-    if worst.before is not None and worst.after is not None:
-        change = worst.after - worst.before
-        yield {"group": worst.group, "task": worst.task, "change": change}
+    if worst.before is None or worst.after is None:
+        return
+    change = worst.after - worst.before
+    numbers: dict[str, Any] = {"group": worst.group, "task": worst.task, "change": change}
+    numbers |= {"other": None, "other_change": None}
+    if facts.view == "gap":  # two groups may move apart: each has a reason
+        (other,) = (each for each in facts.changes if each.group != worst.group)
+        other_change = (other.after or 0.0) - (other.before or 0.0)
+        if other_change * change < 0 and abs(other_change) >= _WORTH_SAYING:
+            numbers |= {"other": other.group, "other_change": other_change}
+    yield numbers
 
 
 @check("SBA304", "mitigation", rank=85, owner="model")
@@ -59,7 +69,7 @@ def of_limit(audited: Audited) -> Seen:
     if of_primary.outcome not in (FAILED, words.INCONCLUSIVE):
         return
     known = audited.test.total >= FEWEST_ROWS and of_primary.rows < MOST_ROWS
-    half = report.facts.view == "gap" and of_primary.verdict != words.ADDS
+    half, gap = report.facts.view == "gap" and of_primary.verdict != words.ADDS, report.facts.gap
     yield {
         "outside": of_primary.outcome == FAILED,
         "adds": of_primary.verdict == words.ADDS,
@@ -67,7 +77,9 @@ def of_limit(audited: Audited) -> Seen:
         "half": half,
         "points": half and report.facts.percent,
         "moves": of_primary.verdict == words.REVERSES,
-        "value": of_primary.value,
+        "narrows": of_primary.verdict == words.REDUCES,
+        # As on the first screen: the difference of the gaps that are shown.
+        "value": gap.growth / 2 if half and gap is not None else of_primary.value,
         "low": of_primary.low,
         "high": of_primary.high,
         "missing": list(of_primary.missing),
@@ -90,7 +102,7 @@ def precision(audited: Audited) -> Seen:
     if primary is None or primary.verdict != words.NO_EFFECT or columns_alone(report):
         return
     facts, (_, low, high) = report.facts, primary.judged
-    if low < high:
+    if low < high and facts.limit_verdict != words.WITHIN:
         # As on the first screen.
         gap = facts.gap if facts.view == "gap" and facts.percent else None
         known = gap is not None and gap.low is not None
