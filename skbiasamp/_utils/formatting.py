@@ -132,6 +132,16 @@ def points(difference: float) -> str:
     return f"{size} percentage point{'s' * (size != '1.0')}"
 
 
+def as_shown(share: float) -> float:
+    """Return a share as it is printed, so that a reader can check a difference."""
+    return round(100 * share, 1) / 100
+
+
+def shown_change(before: float, after: float) -> float:
+    """Return the difference of two shares as they are printed."""
+    return as_shown(after) - as_shown(before)
+
+
 def in_points(change: float | None, form: str = "+.1f") -> str:
     """Return a change of a rate in percentage points."""
     return number(None if change is None else change * 100, form)

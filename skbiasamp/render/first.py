@@ -17,6 +17,7 @@ from skbiasamp._utils.formatting import (
     amount,
     number,
     rate,
+    shown_change,
 )
 from skbiasamp.render.document import (
     Action,
@@ -412,13 +413,13 @@ def _change_panel(facts: Facts) -> Panel | None:
         return None
     value, low, high = numbers
     assert value is not None and low is not None and high is not None
-    scale = 100 if unit else 1
+    scale = 100 if unit == "points" else 1
     limit = None
     if facts.limit is not None:
         limit = facts.limit * scale * (2 if facts.view == "gap" and unit else 1)
     value, low, high = scale * value, scale * low, scale * high
     axis = Axis.around([value, low, high, limit], limit=limit, balanced=True)
-    form = "+.1f" if unit else "+.3f"
+    form = {"points": "+.1f", "means": "+.4g"}.get(unit, "+.3f")
     text = "{} ({} to {})".format(*(number(end, form) for end in (value, low, high)))
     picture = IntervalBar(value, low, high, axis, text, tone_of(facts.verdict), ends_of(facts))
     return Panel(
@@ -440,6 +441,8 @@ def _named_number(facts: Facts) -> tuple[tuple[float | None, float | None, float
         if turns and gap.growth < 0:  # it moves to the other side
             return (-gap.growth, -gap.high, -gap.low), "points"
         return (gap.growth, gap.low, gap.high), "points"
+    if gap is not None and gap.low is not None and gap.high is not None and facts.limit is None:
+        return (gap.growth, gap.low, gap.high), "means"
     unit = "points" if facts.percent and facts.view in ("gap", "groups", "tasks", "pairs") else ""
     return (facts.value, facts.low, facts.high), unit
 
@@ -450,6 +453,7 @@ def like_with_like(
 ) -> Panel:
     """Return the value of all rows, and that within strata."""
     scale = 100 if facts.percent else 1
+    scale *= 2 if facts.view == "gap" else 1  # a gap of two groups changes by twice the value
     sizes = [(name, round(scale * value, 1)) for name, value, *_ in rows if value]
     blocks = [(express("page", "strata_unit", facts), sizes)]
     axis = Axis.around((value for _, block in blocks for _, value in block), balanced=True)
@@ -470,8 +474,16 @@ def _groups_table(facts: Facts) -> Table:
     form, scale = (rate, 100) if facts.percent else (amount, 1)
 
     def moved(before: float | None, after: float | None) -> str:
-        known = before is not None and after is not None
-        return number(scale * (after - before), "+.1f") if known else "–"  # type: ignore[operator]
+        if before is None or after is None:
+            return "–"
+        change = shown_change(before, after) if facts.percent else after - before
+        return number(scale * change, "+.1f")
+
+    def beyond(each: Change) -> str:
+        if not facts.everybody or not facts.percent or None in (each.before, each.after):
+            return _size(each, facts)
+        own = shown_change(each.before or 0.0, each.after or 0.0)
+        return number(scale * (own - shown_change(*facts.everybody)), "+.1f")
 
     shown = by_harm(facts.changes, facts)
     rows = [
@@ -481,7 +493,7 @@ def _groups_table(facts: Facts) -> Table:
                 Cell(form(each.before), each.before),
                 Cell(form(each.after), each.after),
                 Cell(moved(each.before, each.after)),
-                Cell(_size(each, facts), each.change, side=_tone(each)),
+                Cell(beyond(each), each.change, side=_tone(each)),
                 Cell(express("page", "effect", each.effect)),
             ],
         )
@@ -560,7 +572,11 @@ def _error_panel(facts: Facts) -> Panel | None:
     if facts.percent:
         axis, unit = Axis(0.0, 1.0, percent=True), "share"
     else:
-        sizes = (size for _, block in blocks for _, size in block)
+        sizes = [size for _, block in blocks for _, size in block]
+        digits = 3 - math.floor(math.log10(max(map(abs, sizes)) or 1.0))
+        blocks = [
+            (title, [(name, round(size, digits)) for name, size in each]) for title, each in blocks
+        ]
         axis, unit = Axis.around((1.4 * size for size in sizes), balanced=True), ""
     text = express("page", "errors_text", facts)
     return Panel(express("page", "errors_title", facts), Lengths(blocks, axis, unit), text)

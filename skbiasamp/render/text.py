@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from skbiasamp._utils.formatting import amount, in_points, number, printable, rate
+from skbiasamp._utils.formatting import amount, in_points, number, printable, rate, shown_change
 from skbiasamp.render.document import (
     Bullets,
     Card,
@@ -85,6 +85,8 @@ def table_of_rates(picture: Dumbbell) -> Table:
         change: float | None = None
         if mark.before is not None and mark.after is not None:
             change = mark.after - mark.before
+            if not picture.unit:
+                change = shown_change(mark.before, mark.after)
         moved = in_points(change) if not picture.unit else moves(change)
         cells = [Cell(form(mark.before)), Cell(form(mark.after)), Cell(moved)]
         if bounded:

@@ -98,7 +98,7 @@ def models_table(facts: Facts) -> Table | None:
         table_columns("Verdict", "Value", "Interval"),
         lambda row: {"name": row["name"]},
         id="models-table",
-        caption=express("tables", "trained", len(rows)),
+        caption=express("tables", "trained", len(rows), facts.view == "gap" and facts.percent),
         first="Model",
     )
 

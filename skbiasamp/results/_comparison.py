@@ -198,7 +198,9 @@ def findings_of_models(report: Any) -> Iterator[Finding]:
         for row in records(primary.table)
         if row.get("verdict") == words.AMPLIFIES
     }
-    yield finding_by_code("SBA506", amplify=amplify)
+    facts = [primary.facts(model) for model in report.models]
+    points = all(each.view == "gap" and each.percent for each in facts)
+    yield finding_by_code("SBA506", amplify=amplify, points=points)
     if report.context.get("n_train") is None and report.context.get("data_kind") != "texts":
         yield finding_by_code("SBA508")
     if n := report.context.get("n_dropped"):

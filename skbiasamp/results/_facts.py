@@ -23,6 +23,7 @@ from skbiasamp._utils.formatting import (
     WITHIN,
     group_of,
     name_of,
+    shown_change,
     task_of,
 )
 from skbiasamp.render.facts import (
@@ -371,7 +372,10 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
         first, other = ahead_first(changes, places)
         sides = zip((first.before, first.after), (other.before, other.after), strict=True)
         before, after = (
-            _as_shown(own, result.percent) - _as_shown(of, result.percent) for own, of in sides
+            shown_change(of or 0.0, own or 0.0)
+            if result.percent
+            else round(own or 0.0, 9) - round(of or 0.0, 9)
+            for own, of in sides
         )
         ends = _ends_of_growth(result, first, other) if result.percent else None
         if not result.percent and result.value and result.low < result.high:
@@ -392,8 +396,9 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
     rows = [each for each in changes if each.task == worst.task]
     total = sum(each.n or 0 for each in rows)
     before, after = (
-        _as_shown(own)
-        - _as_shown(sum((each.n or 0) * (getattr(each, side) or 0) for each in rows) / total)
+        shown_change(
+            sum((each.n or 0) * (getattr(each, side) or 0) for each in rows) / total, own or 0.0
+        )
         for side, own in (("before", worst.before), ("after", worst.after))
     )
     # Across 0 the gap moves, else it grows or shrinks in the direction in which it is.
@@ -403,11 +408,6 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
         ends = tuple(sorted((sign * worst.low, sign * worst.high)))  # type: ignore[assignment]
     growth = sign * (after - before)
     return Gap(worst.group, EVERYBODY, before, after, growth, *(ends or (None, None)))
-
-
-def _as_shown(share: float | None, percent: bool = True) -> float:
-    """Return a share as it is printed, so that a reader can check a difference; or a mean."""
-    return round(100 * (share or 0.0), 1) / 100 if percent else round(share or 0.0, 9)
 
 
 def _everybody(

@@ -64,9 +64,10 @@ class CrossAuditResult(AuditReport):
     ...     random_state=0,
     ... )
     >>> print(report.verdict)
-    Not clear whether such models change the gap between m and f. The gap is 16.0 percentage points in the labels, and
-    32.7 in the predictions. Allowing for other training samples, the gap changes by −7.1 to +40.3
-    percentage points. On their own held-out rows, 2 of 5 models amplify, 3 show no clear effect.
+    Not clear whether such models change the gap between m and f. The gap is 16.0 percentage points
+    in the labels, and 32.7 in the predictions. Allowing for other training samples, the gap changes
+    by −7.1 to +40.3 percentage points. On their own held-out rows, 2 of 5 models amplify, 3 show no
+    clear effect.
     >>> report.table[["fold", "n_test", "value", "low", "high", "verdict"]].round(3)
        fold  n_test  value    low   high          verdict
     0     0     120  0.055 -0.046  0.155  no clear effect

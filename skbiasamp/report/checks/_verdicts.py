@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from skbiasamp._utils import formatting as words
-from skbiasamp._utils.formatting import name_of
+from skbiasamp._utils.formatting import name_of, shown_change
 from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.report.checks import PAIRS, Audited, Seen, check
 from skbiasamp.results import columns_alone
@@ -25,12 +25,13 @@ def changed_rates(audited: Audited) -> Seen:
         return
     if worst.before is None or worst.after is None:
         return
-    change = worst.after - worst.before
+    change = shown_change(worst.before, worst.after)
     numbers: dict[str, Any] = {"group": worst.group, "task": worst.task, "change": change}
     numbers |= {"other": None, "other_change": None}
+    numbers["given"] = list(facts.given) if facts.within == words.NO_EFFECT else []
     if facts.view == "gap":  # two groups may move apart: each has a reason
         (other,) = (each for each in facts.changes if each.group != worst.group)
-        other_change = (other.after or 0.0) - (other.before or 0.0)
+        other_change = shown_change(other.before or 0.0, other.after or 0.0)
         if other_change * change < 0 and abs(other_change) >= _WORTH_SAYING:
             numbers |= {"other": other.group, "other_change": other_change}
     yield numbers
