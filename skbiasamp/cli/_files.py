@@ -20,18 +20,7 @@ from skbiasamp._io.files import columns_of_files, opened
 from skbiasamp._io.writing import check_path
 
 _OPTIONS = (
-    *(
-        "missing",
-        "groups",
-        "delimiter",
-        "encoding",
-        "min_rows",
-        "decimal",
-        "max_groups",
-        "reference",
-        "threshold",
-    ),
-    *("time", "every"),
+    "missing groups delimiter encoding min_rows decimal max_groups reference threshold time every"
 )
 
 
@@ -161,9 +150,9 @@ def names_of_options(named: list[Named]) -> dict[str, Spoken]:
                 whole = given.as_typed(*given.columns)
                 names[role if given.model is None else f"{role}[{given.model!r}]"] = whole
                 names |= {f"{role} column {each!r}": given.as_typed(each) for each in given.columns}
-    flags = {role: f"--{role.replace('_', '-')}" for role in _OPTIONS} | {"pos_label": "--positive"}
-    for role, flag in flags.items():
-        names[role] = partial(_option_named, flag)
+    names["pos_label"] = partial(_option_named, "--positive")
+    for role in _OPTIONS.split():
+        names[role] = partial(_option_named, f"--{role.replace('_', '-')}")
     return names
 
 

@@ -1,4 +1,4 @@
-"""``skbiasamp audit`` and ``compare``: rows are read, measured, and checked against a limit."""
+"""``skbiasamp audit``, ``compare`` and ``over``: files are read, measured, and checked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pandas as pd
 import skbiasamp
 from skbiasamp._input.errors import InputError, quote, rows_of, speaking
 from skbiasamp._io.files import FEW_ROWS, find
-from skbiasamp._utils.formatting import INCONCLUSIVE, listed, name_of
+from skbiasamp._utils.formatting import ALARM, INCONCLUSIVE, NOT_MEASURED, listed, name_of
 from skbiasamp._utils.progress import progress
 from skbiasamp.cli._files import (
     Named,
@@ -28,12 +28,11 @@ from skbiasamp.cli._files import (
     names_of_options,
     rows_of_files,
 )
-from skbiasamp.cli._options import OF_MODELS, OF_MODELS_OR_FILES, ON, add_command
 from skbiasamp.cli._terminal import in_lines, say, say_and_write, say_unread
 from skbiasamp.report import described_files
 from skbiasamp.report.checks.texts import share_of_rows, unread
 from skbiasamp.results import AuditReport, ComparisonReport, Finding
-from skbiasamp.results.gate import FAILED, PASSED, UNDEFINED
+from skbiasamp.results.gate import FAILED, PASSED, UNDEFINED, Limit
 from skbiasamp.text import LabelledTexts, label_columns
 from skbiasamp.text.labeler import REFUSAL
 
@@ -171,62 +170,9 @@ _SAME_ROWS = (
     "Without --train, the files of models hold the same rows in the same order, with the same "
     "labels and groups."
 )
-_USAGE = """\
-skbiasamp {command} TEST [TEST ...] [--train TRAIN [TRAIN ...]]
-         --target NAME [NAME ...] --prediction {model}NAME [{model}NAME ...]
-         --sensitive NAME [NAME ...] [options]
-       skbiasamp {command} TEST [TEST ...] --text {model}NAME --labels FILE
-         [--target-text NAME] --sensitive NAME [NAME ...] [options]"""
-_SHARED = (
-    "test --train --groups --missing --min-rows --max-groups --auditor --numeric --data-name "
-    "--seed --delimiter --encoding --decimal --bins --target --prediction --sensitive "
-    "--sensitive-prediction --weight --cluster --positive --threshold --text --labels "
-    "--target-text --html --json --markdown --fail-above --limit --inconclusive --on "
-    "--allow-undefined"
-)
-_OF_AUDIT = {
-    "--target": {
-        "help": "the label, or 0/1 columns; without it, the labels of --train are compared with "
-        "the predictions"
-    },
-}
-_OF_COMPARE = {
-    "--prediction": {
-        "help": "a model and the column of its prediction, labels or probabilities; 0/1 columns "
-        "are separated by commas. Without a model: the column in all files, of which each "
-        "model has its own (TEST is MODEL=FILE), with the same rows unless there is --train",
-        **OF_MODELS_OR_FILES,
-    },
-    "--sensitive-prediction": OF_MODELS,
-    "--text": {
-        "help": "texts of a model and their column; labels are read from them, in place of "
-        "--prediction",
-        **OF_MODELS,
-    },
-    "--fail-above": {
-        "help": "exit with 1 if a model clearly amplifies more than the reference: the confidence "
-        "interval of the difference in directional amplification lies above X, with 3 if it lies "
-        "on both sides; a number of 0 or more"
-    },
-    "--on": {"help": ON.format(every="all")},
-}
 
 
-def add_audit(commands: Any) -> None:
-    """Add the command to the parser."""
-    shared = f"{_SHARED} --favourable --score --given --model-name"
-    usage = _USAGE.format(command="audit", model="")
-    add_command(commands, "audit", _audit, shared, _OF_AUDIT, usage=usage)
-
-
-def add_compare(commands: Any) -> None:
-    """Add the command to the parser."""
-    shared = f"{_SHARED} --reference --favourable"
-    usage = _USAGE.format(command="compare", model="MODEL=")
-    add_command(commands, "compare", _compare, shared, _OF_COMPARE, usage=usage)
-
-
-def _audit(options: argparse.Namespace) -> int:
+def audit(options: argparse.Namespace) -> int:
     r"""Audit the predictions in files (CSV, Parquet, ...).
 
     The report has every metric that the columns allow: directional amplification,
@@ -261,7 +207,7 @@ def _audit(options: argparse.Namespace) -> int:
     return _report(options)
 
 
-def _compare(options: argparse.Namespace) -> int:
+def compare(options: argparse.Namespace) -> int:
     r"""Compare models that predicted the same rows.
 
     The report has every metric that the columns allow. The output opens with a
@@ -460,3 +406,73 @@ def _check_limit(report: AuditReport | ComparisonReport, options: argparse.Names
         return 0
     say(in_lines(sentence))
     return _CODES[outcome]
+
+
+# --------------------------------------------------------------------------- periods
+
+
+def over(options: argparse.Namespace) -> int:
+    r"""Audit a model over time, with alarms.
+
+    Every period is compared with the reference and with the periods before it. If
+    nothing changes, the chance of any alarm is at most 5 %, however many periods
+    there are. Pass files of rows with a column of times. Or pass counts that
+    Contingency.to_json wrote, one file a period, such as 2026-11.json.
+
+    for example:
+      skbiasamp over decisions.parquet --time day --reference 3 --target hired \
+          --prediction predicted --sensitive sex --html page.html
+      skbiasamp over 'counts/2026-*.json' --reference 3
+
+    exit codes: 0 no alarm; 1 an alarm, or a last period outside the limit; 2 bad
+    input; 3 not measured: there is no period after the reference, or the last one
+    may lie outside the limit
+    """
+    counted = options.test[0].endswith(".json")
+    paths = find(options.test, (".json",)) if counted else find(options.test)
+    outputs = checked_outputs(options, paths)
+    named = named_columns(options)
+    how: dict[str, Any] = {
+        name: getattr(options, name)
+        for name in ("auditor", "favourable", "groups", "missing", "model_name")
+    }
+    how |= {"pos_label": options.positive, "random_state": options.seed}
+    how["data_name"] = options.data_name or ", ".join(options.test)
+    # A number of four digits is a year, which names a period.
+    of_periods = options.reference.isdecimal() and len(options.reference) < 4
+    how["reference"] = int(options.reference) if of_periods else options.reference
+    how |= columns_by_role(named) | {"time": options.time}
+    described: list[dict[str, Any]] = []
+    with speaking(names_of_options(named) | {"frame": "FILE", "favourable": "--favourable"}):
+        if counted:
+            timeline = skbiasamp.audit_over(_counts(paths), **how)
+        elif options.time is None:
+            text = "--time must name the column of dates or times, unless files hold counts (.json)"
+            raise InputError(text)
+        else:
+            every = None if options.every == "name" else options.every
+            with rows_of_files(options, options.test, named, options.time) as (rows, files):
+                few = sum(file["rows"] for file in files) <= FEW_ROWS
+                frame = rows.collect() if few else rows
+                timeline = skbiasamp.audit_over(frame.to_native(), every=every, **how)
+            described = described_files(files, [])
+    timeline.context.update(call=options.call, data_files=described)
+    say_and_write(timeline, outputs, described)
+    code = {ALARM: 1, NOT_MEASURED: 3}.get(timeline.verdict, 0)
+    if options.limit is None or code == 1:
+        return code
+    last = timeline.to_frame().iloc[-1]
+    limit = Limit.checked(options.limit, one_sided=False)
+    say(f"\n{last['period']}, limit {limit.size:g}: {limit.word(last['low'], last['high'])}.")
+    return max(code, {FAILED: 1, PASSED: 0}.get(limit.outcome(last["low"], last["high"]), 3))
+
+
+def _counts(paths: list[Path]) -> dict[str, skbiasamp.Contingency]:
+    """Return the counts of each period, which is the name of its file."""
+    counts: dict[str, skbiasamp.Contingency] = {}
+    for path in paths:
+        if path.stem in counts:
+            text = "{path}: another file has the period {period} too. Add their counts (+) first"
+            raise InputError(text, path=path, period=path.stem)
+        counts[path.stem] = skbiasamp.Contingency.from_json(path)
+    return counts
