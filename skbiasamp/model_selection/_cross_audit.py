@@ -30,6 +30,7 @@ from skbiasamp.model_selection._fold_audits import (
 )
 from skbiasamp.model_selection.folds import (
     STRATIFY,
+    LabelledRows,
     are_partition,
     fitted_auditor,
     fold_strata,
@@ -39,7 +40,6 @@ from skbiasamp.model_selection.folds import (
     seeded_clone,
     splits_of,
 )
-from skbiasamp.model_selection.row_classifier import LabelledRows
 from skbiasamp.results import (
     MODEL_COLUMNS,
     ComparisonResult,
