@@ -293,7 +293,7 @@ class AmplificationCurveDisplay(Display):
         beside = ax is None and rates.shape[1] > MANY
         axes = self._axes(ax, (6.4 + 2 * beside, 1.4 + 2.3 * panels), panels)
         self.rates_ax_ = None if self.rates is None else axes[-1]
-        alone = self.rates_ax_ is not self.ax_  # then its axis says what it is
+        together = self.rates_ax_ is self.ax_  # else each axis says what it shows
         marker = MARKERS if len(self.thresholds) <= FEW else [""]
 
         # Nothing changes between thresholds; below the least one the curve comes in from the side.
@@ -302,7 +302,7 @@ class AmplificationCurveDisplay(Display):
         at = np.clip(self.thresholds, finite.min() - margin, finite.max() + margin)
         self.zero_line_ = self.ax_.axhline(0, color="0.3", linewidth=1)
         style = {"color": "black", "marker": marker[0], "markersize": 4, **STEPS}
-        style["label"] = None if alone else "amplification"
+        style["label"] = "amplification" if together else None
         (self.line_,) = self.ax_.plot(at, self.values, **{**style, **(line_kwargs or {})})
         self.band_ = self.operating_point_ = None
         look: dict[str, Any]
@@ -338,23 +338,19 @@ class AmplificationCurveDisplay(Display):
         for axis in axes if self.base_rate_threshold is not None else ():
             self.base_rate_lines_.append(axis.axvline(self.base_rate_threshold, **look))
             look["label"] = None  # once
-        together = self.rates_ax_ is self.ax_
-        if together:
-            self.ax_.set_ylabel("amplification, rate")
-        else:
-            name_sides(self.ax_, Kind.SIGNED.sides, "y")
         axes[-1].set_xlabel("threshold: scores above it are predicted positive")
-        if self.rates_ax_ is not None and not together:
-            self.rates_ax_.set_ylabel("false positive rate")
+        if self.rates_ax_ is not None:
+            self.rates_ax_.set_ylabel("amplification, rate" if together else "false positive rate")
+        if not together:
+            name_sides(self.ax_, Kind.SIGNED.sides, "y")
         for axis in axes:
             tidy(axis, self.title if axis is self.ax_ else None)
             if axis.get_legend_handles_labels()[1]:
                 # Rates fall with the threshold, and amplification does towards both ends.
                 loc = "lower center" if axis is self.ax_ and not together else "upper right"
-                where: dict[str, Any] = {"loc": loc}
-                if beside:
-                    where = {"loc": "upper left", "bbox_to_anchor": (1, 1)}
-                axis.legend(fontsize="small", framealpha=0.6, **where)
+                where: dict[str, Any] = {"bbox_to_anchor": (1, 1)} if beside else {}
+                loc = "upper left" if beside else loc
+                axis.legend(loc=loc, fontsize="small", framealpha=0.6, **where)
         return self
 
 

@@ -514,9 +514,18 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
         check_option("kind", kind, ("differences", "values"))
         drawn = self._strongest("difference", max_rows)
         shown = self.table.iloc[drawn]
-        labels = self._labels(shown)
+        differing = [name for name in ("metric", "model") if self.table[name].nunique() > 1]
+        several_metrics = len(differing) > 1
+        differing = differing or ["model"]
+        parts = {name: short_labels(self.table[name], ", ") for name in differing}
+        labels = [
+            in_words(": ".join(parts[name][row[name]] for name in differing))
+            for row in shown.to_dict("records")
+        ]
         ax = self._rows(ax, labels, max(len(shown), 1))
-        names = ("value", "reference", "value") if kind == "values" else _INTERVAL
+        names = ("difference", "low", "high")
+        if kind == "values":
+            names = ("value", "reference", "value")
         point, low, high = (shown[name].to_numpy(float) for name in names)
         clear = np.array([bool(DIRECTION_OF.get(verdict)) for verdict in shown["verdict"]], bool)
         self.reference_points_ = None
@@ -530,39 +539,20 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
         if defined.any():
             ax.locator_params(axis="x", nbins=5)
         metrics = shown["metric"].to_numpy()
-        for row in np.flatnonzero(metrics[1:] != metrics[:-1]) if len(self._several) > 1 else ():
+        for row in np.flatnonzero(metrics[1:] != metrics[:-1]) if several_metrics else ():
             ax.axhline(row + 0.5, color="0.8", linewidth=0.8, zorder=0)
         notes = [f"value: ring {short_label(self.reference)}, dot the model"]
         if kind == "differences":
             hollow = f"hollow: {NO_DIFFERENCE} (interval or adjusted test)"
             notes = [hollow] * (not clear[defined].all())
         notes += self._left_out("difference", drawn, "largest of {n} differences")
+        title = self.title
+        if title is None:  # what all rows share, and what is compared
+            shared = {"metric", "model"}.difference(differing)
+            first = self.table.iloc[:1].to_dict("records")
+            common = [short_label(row[name]) for row in first for name in shared]
+            what = "Values compared with" if kind == "values" else "Differences to"
+            title = f"{in_words(', '.join(common))}\n{what} {short_label(self.reference)}".strip()
         sides = SIDES[self.sides] if kind == "differences" else ""
-        self._label_rows(labels, notes, title=self._title(kind), sides=sides)
+        self._label_rows(labels, notes, title=title, sides=sides)
         return self
-
-    @property
-    def _several(self) -> list[str]:
-        """Which of metric and model differ between rows."""
-        return [name for name in ("metric", "model") if self.table[name].nunique() > 1]
-
-    def _labels(self, shown: pd.DataFrame) -> list[str]:
-        differing = self._several or ["model"]
-        parts = {name: short_labels(self.table[name], ", ") for name in differing}
-        return [
-            in_words(": ".join(parts[name][row[name]] for name in differing))
-            for row in shown.to_dict("records")
-        ]
-
-    def _title(self, kind: str) -> str:
-        """Return what is compared, and what all rows share."""
-        if self.title is not None:
-            return self.title
-        shared = {"metric", "model"}.difference(self._several or ["model"])
-        first = self.table.iloc[:1].to_dict("records")
-        common = [short_label(row[name]) for row in first for name in shared]
-        what = "Values compared with" if kind == "values" else "Differences to"
-        return f"{in_words(', '.join(common))}\n{what} {short_label(self.reference)}".strip()
-
-
-_INTERVAL = ("difference", "low", "high")
