@@ -479,7 +479,17 @@ def make_pair(
     truth = truth_of(data.input if flips else data.target)
     pair = AttackPair(on_data, on_model, settings, perturbed, truth)
     warn_constant(on_data)
-    _warn_capped(pair)
+    if pair.capped is not None and pair.capped.any():
+        at = settings.at
+        what = "the predictions" if at is None else f"labels with a score of {at:.3g}"
+        if len(pair.capped) > 1:
+            what += f" of {quote(list(compress(on_data.names, pair.capped)))}"
+        warn(
+            f"By {settings.equalize}, {what} are worse than random labels, so no random labels are "
+            "equally bad. The comparison uses random labels, which carry no information "
+            "(flip_rate_capped=True in the statistics).",
+            UncertaintyWarning,
+        )
     return pair
 
 
@@ -513,22 +523,6 @@ def warn_constant(attack: Attack) -> None:
         warn(
             f"{what} has one value only: no attacker can be better than chance.",
             UndefinedMetricWarning,
-        )
-
-
-def _warn_capped(pair: AttackPair) -> None:
-    """Warn if the model is worse than labels that are pure noise."""
-    capped = pair.capped
-    if capped is not None and capped.any():
-        at = pair.settings.at
-        what = "the predictions" if at is None else f"labels with a score of {at:.3g}"
-        if len(capped) > 1:
-            what += f" of {quote(list(compress(pair.data.names, capped)))}"
-        warn(
-            f"By {pair.settings.equalize}, {what} are worse than random labels, so no random "
-            "labels are equally bad. The comparison uses random labels, which carry no "
-            "information (flip_rate_capped=True in the statistics).",
-            UncertaintyWarning,
         )
 
 
