@@ -174,15 +174,14 @@ def _pattern_of(keys: list[str]) -> re.Pattern[str]:
     for first, several in by_first.items():
         # After the first character: most places are passed over by that alone.
         start = f"(?<!{_LETTER}.)" * first.isalnum()
-        rests = "|".join(_source(key[1:]) + f"(?!{_LETTER})" * key[-1].isalnum() for key in several)
-        parts.append(f"{re.escape(first)}{start}(?:{rests})")
+        rests = [
+            # Gaps and apostrophes may be written in any way.
+            re.escape(key[1:]).replace(r"\ ", _GAP.pattern).replace("'", _APOSTROPHE.pattern)
+            + f"(?!{_LETTER})" * key[-1].isalnum()
+            for key in several
+        ]
+        parts.append(f"{re.escape(first)}{start}(?:{'|'.join(rests)})")
     return re.compile("|".join(parts))
-
-
-def _source(key: str) -> str:
-    """Return the pattern of a key, in which gaps and apostrophes may be written in any way."""
-    ways = {" ": _GAP.pattern, "'": _APOSTROPHE.pattern}
-    return "".join(ways.get(character) or re.escape(character) for character in key)
 
 
 def read_texts(X: Any) -> list[str]:
