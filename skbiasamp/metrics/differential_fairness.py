@@ -130,8 +130,11 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
             name: _largest(ratios.value)
             for name, ratios in (("epsilon_labels", before), ("epsilon_predictions", after))
         }
+        columns = test.group_columns or ()
+        columns = columns if len(columns) > 1 else ()
+        groups = combinations([group_of(group, columns) for group in test.groups], 2)
         return Pairs(
-            _pair_names(test),
+            tuple(f"{group} / {other}" for group, other in groups),
             _outcomes(test),
             labelled=before,
             predicted=after,
@@ -215,13 +218,6 @@ def _outcomes(cells: Contingency) -> Names:
     if cells.classes is not None and len(cells.classes) == 2:
         return (*cells.tasks, *(name for name in cells.classes if name not in cells.tasks))
     return (*cells.tasks, *(f"not {task_of(name)}" for name in cells.tasks))
-
-
-def _pair_names(cells: Contingency) -> Names:
-    """Return names of all pairs of groups."""
-    columns = cells.group_columns or ()
-    named = [group_of(group, columns if len(columns) > 1 else ()) for group in cells.groups]
-    return tuple(f"{group} / {other}" for group, other in combinations(named, 2))
 
 
 def _largest(values: Array) -> float:
