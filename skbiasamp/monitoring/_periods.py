@@ -44,22 +44,20 @@ EVERY = tuple(_UNITS)
 _MOST = 10_000  # periods; more are a wrong year in some row
 
 
-class _Timed(NamedTuple):
-    """A frame with a column to group by, and what its values are as the names of periods."""
+def _timed(frame: Any, time: Hashable, every: str | None) -> tuple[Any, str, Callable[[Any], str]]:
+    """Add a column of periods to a frame or query of any library.
 
-    frame: Any
-    column: str
-    name_of: Callable[[Any], str]
-
-
-def _timed(frame: Any, time: Hashable, every: str | None) -> _Timed:
-    """Add a column of periods to a frame or query of any library."""
+    Return the frame, this column, and what its values are as the names of periods.
+    """
     rows = open_frame(frame, {"time": [time]})
     opened = rows.frame if rows.eager is None else rows.eager
     kind, own = rows.schema[time], rows.column(time)
     called = rows.called.get(time, time)
-    if kind == nw.Unknown and _of_pandas_zone(opened, called):
-        kind = nw.Datetime(time_zone="UTC")  # any zone
+    pandas_like = opened.implementation.is_pandas_like() or opened.implementation.is_dask()
+    if kind == nw.Unknown and pandas_like:
+        # pandas knows time zones that narwhals does not read, such as America/New_York.
+        zoned = isinstance(opened.to_native().dtypes[called], pd.DatetimeTZDtype)
+        kind = nw.Datetime(time_zone="UTC") if zoned else kind  # any zone
     if kind == nw.Object and opened.implementation.is_pandas():
         native = opened.to_native()
         if pd.api.types.infer_dtype(native[called]) == "date":
@@ -70,14 +68,7 @@ def _timed(frame: Any, time: Hashable, every: str | None) -> _Timed:
     while free in rows.schema:
         free += "_"
     made, name_of = _made(own, kind, every, time)
-    return _Timed(opened.with_columns(made.alias(free)).to_native(), free, name_of)
-
-
-def _of_pandas_zone(opened: Any, time: Hashable) -> bool:
-    """Return whether pandas knows a column's time zone; narwhals does not read America/New_York."""
-    if not (opened.implementation.is_pandas_like() or opened.implementation.is_dask()):
-        return False
-    return isinstance(opened.to_native().dtypes[time], pd.DatetimeTZDtype)
+    return opened.with_columns(made.alias(free)).to_native(), free, name_of
 
 
 def _made(
@@ -225,9 +216,9 @@ def periods_of_rows(
         interruptible(),
         counting(None),
     ):
-        clock = _timed(rows, time, every)
-        classes = _classes_of(reference, clock.name_of, every, how["pos_label"])
-        read = read_periods(clock.frame, columns, clock.column, version, classes=classes, **how)
+        timed, column, name_of = _timed(rows, time, every)
+        classes = _classes_of(reference, name_of, every, how["pos_label"])
+        read = read_periods(timed, columns, column, version, classes=classes, **how)
     cells = Contingency.of_rows(read.rows)
     raw, gaps = pd.Series(read.period, dtype=object), read.dropped.index.isna()
     if gaps.any():
@@ -237,7 +228,7 @@ def periods_of_rows(
             n=rows_of(n),
             column=time,
         )
-    known = {period: clock.name_of(period) for period in read.dropped.index}
+    known = {period: name_of(period) for period in read.dropped.index}
     names = raw.map(known).to_numpy()
     others: dict[str, dict[Hashable, float]] = defaultdict(lambda: defaultdict(float))
     for (period, label), n in read.others.items():

@@ -203,14 +203,18 @@ class AmplificationCurveDisplay(Display):
             "pos_label": pos_label,
         }
         curve = amplification_curve(y_true, y_score, **{"interval": "analytic"} | labels | options)
-        false_positives, threshold = _rates(y_true, y_score, curve, labels)
-        return cls.from_result(
-            curve,
-            ax=ax,
-            rates=false_positives if rates else None,
-            base_rate_threshold=threshold,
-            operating_point=operating_point,
-        )
+        options = {"operating_point": operating_point}
+        scores = np.asarray(to_native(y_score, "y_score"), dtype=float)
+        levels, ranks = np.unique(scores, return_inverse=True)
+        cells, above = rows_above(y_true, ranks.reshape(scores.shape), len(levels), labels)
+        if len(cells.tasks) == 1:
+            nearest = np.argmin(np.abs(curve.rates - cells.count("task")[0] / cells.total))
+            options["base_rate_threshold"] = float(curve.thresholds[nearest])
+            negatives, _ = above
+            with np.errstate(invalid="ignore"):
+                shares = negatives / negatives[:, :1]
+            options["rates"] = dict(zip(cells.groups, shares, strict=True)) if rates else None
+        return cls.from_result(curve, ax=ax, **options)
 
     @classmethod
     def from_estimator(
@@ -352,20 +356,3 @@ class AmplificationCurveDisplay(Display):
                 loc = "upper left" if beside else loc
                 axis.legend(loc=loc, fontsize="small", framealpha=0.6, **where)
         return self
-
-
-def _rates(
-    y_true: Any, y_score: Any, curve: AmplificationCurve, labels: dict[str, Any]
-) -> tuple[pd.DataFrame | None, float | None]:
-    """Return false positive rates by group, and the threshold nearest to the base rate."""
-    scores = np.asarray(to_native(y_score, "y_score"), dtype=float)
-    levels, ranks = np.unique(scores, return_inverse=True)
-    cells, above = rows_above(y_true, ranks.reshape(scores.shape), len(levels), labels)
-    if len(cells.tasks) > 1:
-        return None, None
-    negatives, _ = above
-    with np.errstate(invalid="ignore"):
-        rates = negatives / negatives[:, :1]
-    nearest = np.argmin(np.abs(curve.rates - cells.count("task")[0] / cells.total))
-    known = dict(zip(cells.groups, rates, strict=True))
-    return pd.DataFrame(known, index=curve.thresholds), float(curve.thresholds[nearest])

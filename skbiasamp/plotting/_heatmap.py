@@ -129,13 +129,14 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         n_groups, n_tasks = self.values.shape
         if transpose is None:
             transpose = n_tasks > max(MANY, n_groups)
+        most: Any = max_tasks
         if max_tasks == "auto":
-            max_tasks = 70 if ax is None else int(space_of(ax, 1, 1)[int(transpose)] / NAME)
+            most = 70 if ax is None else int(space_of(ax, 1, 1)[int(transpose)] / NAME)
         values, left_out = self.values, ""
         significant = values.notna() if self.significant is None else self.significant
-        if max_tasks is not None and n_tasks > max_tasks:
+        if most is not None and n_tasks > most:
             strength = np.nan_to_num(np.abs(values.to_numpy())).max(axis=0)
-            kept = np.sort(np.argsort(-strength, kind="stable")[:max_tasks])
+            kept = np.sort(np.argsort(-strength, kind="stable")[:most])
             values, significant = values.iloc[:, kept], significant.iloc[:, kept]
             left_out = f"{len(kept)} strongest of {n_tasks:,} tasks"
         roles = ["group", "task"]
