@@ -22,13 +22,6 @@ from skbiasamp._input.labels import Codes, Members
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import chunks
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
-from skbiasamp.attackers._fitting import (
-    MIN_ROWS_PER_INPUT,
-    TrainingTask,
-    choose,
-    describe,
-    predictions_of,
-)
 from skbiasamp.attackers.attack import (
     MOST_BITS,
     MOST_MEANS,
@@ -50,6 +43,13 @@ from skbiasamp.attackers.attack_pair import (
     drawn_qualities,
     of_all_draws,
     other_folds,
+)
+from skbiasamp.attackers.fitting import (
+    MIN_ROWS_PER_INPUT,
+    TrainingTask,
+    choose,
+    describe,
+    predictions_of,
 )
 from skbiasamp.attackers.qualities import (
     OF_PROBABILITIES,

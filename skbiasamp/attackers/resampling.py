@@ -39,7 +39,8 @@ def split(cells: Contingency, n_folds: int, n_draws: int, rng: np.random.Generat
     size = len(counts)
     if _MANY_ROWS * size < counts.sum():
         starts = np.arange(size)
-        if cells.clusters is None:  # where cells of a label begin, which differ in predictions
+        # Cells of one label, which differ in their predictions, stand together.
+        if cells.clusters is None:
             keys = np.hstack([side_of(cells, side).labels.keys() for side in LABELS])
             starts = np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]).any(axis=1)))
         folds = _counts_in_folds(counts, starts, n_folds, n_draws, rng)
