@@ -16,7 +16,7 @@ import skbiasamp
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import rate
 from skbiasamp.cli._options import add_command
-from skbiasamp.cli._reports import audit, compare, over
+from skbiasamp.cli._reports import run_audit, run_compare, run_over
 from skbiasamp.cli._terminal import complain, in_lines, say, say_report
 from skbiasamp.datasets import load_compas
 from skbiasamp.report.auditors import reading
@@ -30,7 +30,7 @@ _RATES = {
 }
 
 
-def demo(options: argparse.Namespace) -> int:
+def run_demo(options: argparse.Namespace) -> int:
     """Audit data that come with the package, offline.
 
     Answer two questions on real data that come with the package (COMPAS, 5,278
@@ -108,7 +108,7 @@ def _answer(question: str, names: dict[str, str], page: Path, **labels: Any) -> 
 # --------------------------------------------------------------------------- the command
 
 
-def app(options: argparse.Namespace) -> int:
+def run_app(options: argparse.Namespace) -> int:
     """Audit files in a browser, without Python.
 
     Open a page on this machine. Drop a CSV or Parquet file into it, say what its
@@ -150,7 +150,7 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(
         dest="command", required=True, metavar="{audit,compare,over,app,demo}"
     )
-    for run in (audit, compare, over, app, demo):
+    for run in (run_audit, run_compare, run_over, run_app, run_demo):
         add_command(commands, run)
     return whole
 

@@ -16,7 +16,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from skbiasamp._input.errors import PARAMETER_OF, InputError, Spoken
-from skbiasamp._io.files import columns_of_files, opened
+from skbiasamp._io.files import opened
 from skbiasamp._io.writing import check_path
 
 _OPTIONS = (
@@ -93,7 +93,7 @@ def rows_of_files(
 ) -> Iterator[tuple[nw.LazyFrame[Any], list[dict[str, Any]]]]:
     """Yield the columns that options name, and others, of files that have rows."""
     columns = dict.fromkeys([*(column for given in named for column in given.columns), *also])
-    with opened(patterns, list(columns), **_written_as(options)) as (rows, files):
+    with opened(patterns, list(columns), **written_as(options)) as (rows, files):
         if not any(file["rows"] for file in files):
             where = ", ".join(patterns)
             raise InputError("{where} has no rows: there is nothing to audit", where=where)
@@ -122,12 +122,8 @@ def _binned(rows: nw.LazyFrame[Any], bins: list[tuple[str, list[float]]]) -> nw.
     return rows
 
 
-def columns_of_test(options: argparse.Namespace) -> tuple[str, ...] | None:
-    """Return the columns of the first file; None if only reading tells them."""
-    return columns_of_files(options.test, **_written_as(options))
-
-
-def _written_as(options: argparse.Namespace) -> dict[str, str | None]:
+def written_as(options: argparse.Namespace) -> dict[str, str | None]:
+    """Return how text files are read."""
     return {name: getattr(options, name) for name in ("delimiter", "encoding", "decimal")}
 
 

@@ -113,15 +113,15 @@ def _name_and_options(call: str) -> tuple[str, dict[str, Any]]:
         case ast.Name(name):
             return name, {}
         case ast.Call(ast.Name(name), [], keywords) if all(keyword.arg for keyword in keywords):
-            return name, {str(keyword.arg): _literal(keyword) for keyword in keywords}
+            options: dict[str, Any] = {}
+            for keyword in keywords:
+                try:
+                    options[str(keyword.arg)] = ast.literal_eval(keyword.value)
+                except ValueError:
+                    text = f"{keyword.arg} must be a number, a text in quotes or None"
+                    raise ValueError(text) from None
+            return name, options
     raise ValueError("parameters go by name, such as Class(power=2)")
-
-
-def _literal(keyword: ast.keyword) -> Any:
-    try:
-        return ast.literal_eval(keyword.value)
-    except ValueError:
-        raise ValueError(f"{keyword.arg} must be a number, a text in quotes or None") from None
 
 
 def _model_or_column(text: str) -> tuple[str | None, list[str]]:
@@ -402,8 +402,11 @@ skbiasamp {command} TEST [TEST ...] [--train TRAIN [TRAIN ...]]
 
 
 def add_command(commands: Any, run: Callable[..., int]) -> None:
-    """Add a command to the parser; its text, summary to examples, is the docstring of `run`."""
-    name = run.__name__
+    """Add a command to the parser: `run_audit` is that of audit.
+
+    Its text, from summary to examples, is the docstring of `run`.
+    """
+    name = run.__name__.removeprefix("run_")
     models = {"audit": "", "compare": "MODEL="}
     usage = _USAGE.format(command=name, model=models[name]) if name in models else None
     text = inspect.cleandoc(run.__doc__ or "")

@@ -15,25 +15,25 @@ import pandas as pd
 
 import skbiasamp
 from skbiasamp._input.errors import InputError, quote, rows_of, speaking
-from skbiasamp._io.files import FEW_ROWS, find
+from skbiasamp._io.files import FEW_ROWS, columns_of_files, find
 from skbiasamp._utils.formatting import ALARM, INCONCLUSIVE, NOT_MEASURED, listed, name_of
 from skbiasamp._utils.progress import progress
 from skbiasamp.cli._files import (
     Named,
     checked_outputs,
     columns_by_role,
-    columns_of_test,
     named_columns,
     names_of_findings,
     names_of_options,
     rows_of_files,
+    written_as,
 )
 from skbiasamp.cli._terminal import in_lines, say, say_and_write, say_unread
 from skbiasamp.report import described_files
 from skbiasamp.report.checks.texts import share_of_rows, unread
 from skbiasamp.results import AuditReport, ComparisonReport, Finding
 from skbiasamp.results.gate import FAILED, PASSED, UNDEFINED, Limit
-from skbiasamp.text import LabelledTexts, label_columns
+from skbiasamp.text import label_columns
 from skbiasamp.text.labeler import REFUSAL
 
 _EXAMPLE = '{"dog": ["dog", "puppy"], "oven": ["oven", "stove"]}'
@@ -82,7 +82,7 @@ class Texts:
         """Return the columns of true labels that no option names: those called as the labels."""
         if not self.labels or any(given.side in ("target", "target_text") for given in named):
             return []
-        columns = columns_of_test(options) or self.labels
+        columns = columns_of_files(options.test, **written_as(options)) or self.labels
         lacking = [name for name in self.labels if name not in columns]
         if lacking:
             text = (
@@ -96,18 +96,31 @@ class Texts:
     def labelled(
         self, rows: nw.LazyFrame[Any], named: list[Named]
     ) -> tuple[nw.LazyFrame[Any], list[Named]]:
-        """Return test rows with labels in place of texts, and which columns hold these."""
+        """Return rows with labels in place of texts, and which columns hold these.
+
+        Rows of training have no texts of a model, and the columns that they had.
+        """
         if not self.labels:
             return rows, named
         frame = rows.collect().to_pandas()
+        columns_of = {given.side: given.columns for given in named}
         texts = [given for given in named if given.side == "text"]
-        read = self._read(frame, named, texts)
+        read = label_columns(
+            frame,
+            self.labels,
+            list(dict.fromkeys(given.columns[0] for given in texts)),
+            target=columns_of.get("target"),
+            target_texts=columns_of.get("target_text", [None])[0],
+            refusals=self.refusals,
+        )
+        labelled = nw.from_native(read.frame).lazy()
+        if not texts:
+            return labelled, named
         self.refusals, self.unread = REFUSAL in read.target, read.unread
         (truth,) = (given for given in named if given.side in ("target", "target_text"))
         # A text that mentions none of several objects is no class: it is reported.
         if truth.side == "target_text" or len(truth.columns) != 1 or len(self.labels) == 1:
-            sensitive = (given.columns for given in named if given.side == "sensitive")
-            by = [frame[name].to_numpy() for columns in sensitive for name in columns]
+            by = [frame[name].to_numpy() for name in columns_of["sensitive"]]
             shares = []
             for name, without in read.no_label.items():
                 of_groups = pd.Series(without.to_numpy()).groupby(by).mean()
@@ -121,27 +134,7 @@ class Texts:
             columns = read.predictions[given.columns[0]]
             shown = given.as_typed(*given.columns)
             made.append(Named("prediction", columns, given.model, shown=shown))
-        return (
-            nw.from_native(read.frame).lazy(),
-            [given for given in named if given.side not in _SOURCES] + made,
-        )
-
-    def labelled_train(self, rows: nw.LazyFrame[Any], named: list[Named]) -> nw.LazyFrame[Any]:
-        """Return training rows with labels in place of texts."""
-        if not self.labels:
-            return rows
-        return nw.from_native(self._read(rows.collect().to_pandas(), named, []).frame).lazy()
-
-    def _read(self, frame: pd.DataFrame, named: list[Named], texts: list[Named]) -> LabelledTexts:
-        truth = {given.side: given.columns for given in named}
-        return label_columns(
-            frame,
-            self.labels,
-            list(dict.fromkeys(given.columns[0] for given in texts)),
-            target=truth.get("target"),
-            target_texts=truth.get("target_text", [None])[0],
-            refusals=self.refusals,
-        )
+        return labelled, [given for given in named if given.side not in _SOURCES] + made
 
 
 def read_word_lists(path: str) -> dict[str, Any]:
@@ -172,7 +165,7 @@ _SAME_ROWS = (
 )
 
 
-def audit(options: argparse.Namespace) -> int:
+def run_audit(options: argparse.Namespace) -> int:
     r"""Audit the predictions in files (CSV, Parquet, ...).
 
     The report has every metric that the columns allow: directional amplification,
@@ -207,7 +200,7 @@ def audit(options: argparse.Namespace) -> int:
     return _report(options)
 
 
-def compare(options: argparse.Namespace) -> int:
+def run_compare(options: argparse.Namespace) -> int:
     r"""Compare models that predicted the same rows.
 
     The report has every metric that the columns allow. The output opens with a
@@ -270,7 +263,7 @@ def _report(options: argparse.Namespace) -> int:
         train, training_files = None, []
         if options.train is not None:
             train, training_files = read(options.train, of_train)
-            train = texts.labelled_train(train, of_train)
+            train, _ = texts.labelled(train, of_train)
         arguments = _arguments(options, named, tables, sum(file["rows"] for file in files))
         if options.command == "audit":
             made: Any = skbiasamp.audit_frame(**arguments, train=train)
@@ -343,34 +336,25 @@ def _arguments(
     columns = columns_by_role(named)
     if options.threshold is not None and columns.get("score") == columns.get("prediction"):
         columns.pop("score", None)  # what the threshold decides on are scores already
-    rows: Any = tables.get(None)
-    are_single = not _OF_ROWS.isdisjoint(columns)
-    if rows is not None and (
-        n_rows <= FEW_ROWS or are_single or _are_summed(rows, named, options.threshold)
-    ):
-        rows = rows.collect()
-    own_options = {
-        "audit": ("favourable", "limit"),
-        "compare": ("reference", "favourable"),
-    }
-    alike = ("auditor", "groups", "missing", "min_rows", "max_groups", "threshold")
-    own = {name: getattr(options, name) for name in alike + own_options[options.command]}
-    if None not in tables:
-        own["y_preds"] = {model: table.to_native() for model, table in tables.items()}
+    audits = options.command == "audit"
+    alike = ("auditor", "groups", "missing", "min_rows", "max_groups", "threshold", "favourable")
+    own = {name: getattr(options, name) for name in (*alike, "limit" if audits else "reference")}
     own |= {"pos_label": options.positive, "random_state": options.seed}
-    own["frame" if options.command == "audit" else "y_true"] = (
-        None if rows is None else rows.to_native()
-    )
-    return columns | own
-
-
-def _are_summed(rows: nw.LazyFrame[Any], named: list[Named], threshold: float | None) -> bool:
-    """Whether an engine could only sum the predictions of several models."""
-    of_models = [given.columns for given in named if given.model is not None]
-    types = rows.collect_schema()
-    kinds = [types[name] for columns in of_models for name in columns]
-    soft = any(kind.is_float() or kind.is_decimal() for kind in kinds)
-    return any(len(columns) > 1 for columns in of_models) or (soft and threshold is None)
+    rows: Any = tables.get(None)
+    if rows is None:
+        own["y_preds"] = {model: table.to_native() for model, table in tables.items()}
+    else:
+        # An engine could only sum the predictions of several models.
+        of_models = [given.columns for given in named if given.model is not None]
+        types = rows.collect_schema()
+        kinds = [types[name] for columns_of in of_models for name in columns_of]
+        soft = any(kind.is_float() or kind.is_decimal() for kind in kinds)
+        summed = any(len(columns_of) > 1 for columns_of in of_models)
+        summed |= soft and options.threshold is None
+        if n_rows <= FEW_ROWS or summed or not _OF_ROWS.isdisjoint(columns):
+            rows = rows.collect()
+        rows = rows.to_native()
+    return columns | own | {"frame" if audits else "y_true": rows}
 
 
 def _check_limit(report: AuditReport | ComparisonReport, options: argparse.Namespace) -> int:
@@ -411,7 +395,7 @@ def _check_limit(report: AuditReport | ComparisonReport, options: argparse.Names
 # --------------------------------------------------------------------------- periods
 
 
-def over(options: argparse.Namespace) -> int:
+def run_over(options: argparse.Namespace) -> int:
     r"""Audit a model over time, with alarms.
 
     Every period is compared with the reference and with the periods before it. If

@@ -126,10 +126,6 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
             [(1.0, after), (-1.0, before)],
             few=after.few,
         )
-        epsilons = {
-            name: _largest(ratios.value)
-            for name, ratios in (("epsilon_labels", before), ("epsilon_predictions", after))
-        }
         columns = test.group_columns or ()
         columns = columns if len(columns) > 1 else ()
         groups = combinations([group_of(group, columns) for group in test.groups], 2)
@@ -142,7 +138,10 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
             change=change,
             delta=change,
             aggregate=LargestChange(bound=math.inf, before=before, after=after),
-            statistics=epsilons,
+            statistics={
+                "epsilon_labels": _largest(before.value),
+                "epsilon_predictions": _largest(after.value),
+            },
         )
 
     def _ratios(self, test: Contingency, side: SideName) -> Mapped:
@@ -177,19 +176,10 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
         at = np.arange(ratios.size)
         column = np.tile(np.arange(n_outcomes) % n_tasks, len(group))
         known = np.nan_to_num(per_rate, posinf=0.0, neginf=0.0)
+        slopes = [(turned * known[group]).ravel(), (-turned * known[other]).ravel()]
+        rates_of = [np.repeat(side, n_outcomes) * n_tasks + column for side in (group, other)]
         weights = sparse.csr_array(
-            (
-                np.concatenate([(turned * known[group]).ravel(), (-turned * known[other]).ravel()]),
-                (
-                    np.concatenate([at, at]),
-                    np.concatenate(
-                        [
-                            np.repeat(group, n_outcomes) * n_tasks + column,
-                            np.repeat(other, n_outcomes) * n_tasks + column,
-                        ]
-                    ),
-                ),
-            ),
+            (np.concatenate(slopes), (np.tile(at, 2), np.concatenate(rates_of))),
             shape=(ratios.size, rates.value.size),
         )
         n = np.minimum(test.count("group")[group], test.count("group")[other])[:, None]

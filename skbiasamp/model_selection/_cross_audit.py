@@ -585,8 +585,8 @@ def audit_of_folds(
     _, cells, cut = pooled[0]
     verdict = of_held_out(auditor, cut).verdict_for(cells, judged)
     low, high = procedure.table["low_simultaneous"], procedure.table["high_simultaneous"]
-    # Equal labels of all rows make folds differ from the rest, and values lie above 0: a
-    # difference that is added is tested too.
+    # If all labels are equal, folds differ from the rest, and values lie above 0. So a difference
+    # that is added is tested too.
     if verdict == ADDS and not ((low > 0) | (high < 0)).any():
         verdict = NO_EFFECT
     result = CrossAuditResult(

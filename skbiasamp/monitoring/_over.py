@@ -202,7 +202,8 @@ def audit_over(
     else:
         counted = periods_of_rows(frame, columns, every, reference, **times, **asked.how)
     full = {name: cells for name, cells in counted.cells.items() if cells is not None}
-    if pos_label is None and full:  # most rows show best of which class scores are
+    # The period with most rows shows best whether scores are those of the other class.
+    if pos_label is None and full:
         check_class(max(full.values(), key=lambda cells: float(cells.total)))
     first, roles = _reference_of(reference, full, counted.cells)
     first = present(first).with_positive(pos_label)

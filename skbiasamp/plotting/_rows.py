@@ -298,18 +298,16 @@ class WaterfallDisplay(RowsDisplay, TableDisplay):
         display : WaterfallDisplay
         """
         check_kind(explanation, Explanation, "{explanation} must be what skbiasamp.explain returns")
-        known = [
-            name for name in (*_ORDER, "conditional", "predictors") if name in explanation.tables
-        ]
+        order = ("decision", "strata", "features", "change", "conditional", "predictors")
+        known = [name for name in order if name in explanation.tables]
         chosen = known[0] if table is None else table
         check_option("table", chosen, known)
-        columns = explanation.context["given"] if chosen == "strata" else ()
-        of: dict[str, Any] = {
-            "title": chosen,
-            "part_columns": columns,
-            "total": SUMS.get(chosen, "value"),
-        }
-        display = cls(explanation.tables[chosen], **of)
+        display = cls(
+            explanation.tables[chosen],
+            title=chosen,
+            part_columns=explanation.context["given"] if chosen == "strata" else (),
+            total=SUMS.get(chosen, "value"),
+        )
         return display.plot(ax, **how)
 
     def plot(self, ax: Any = None) -> Self:
@@ -344,10 +342,6 @@ class WaterfallDisplay(RowsDisplay, TableDisplay):
         return self
 
 
-_ORDER = ("decision", "strata", "features", "change")
-
-
-_COLUMNS = ("metric", "model", "difference", "low", "high", "verdict", "value", "reference")
 SIDES = {
     "signed": "← amplifies less  |  amplifies more →",
     "attack": "← reveals less  |  reveals more →",
@@ -410,7 +404,7 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
     Where matplotlib is installed, ``ComparisonDisplay.from_result(result)`` draws it.
     """
 
-    _needs = _COLUMNS
+    _needs = ("metric", "model", "difference", "low", "high", "verdict", "value", "reference")
     _made_by = "ComparisonDisplay.from_result(result).table"
 
     _: KW_ONLY
@@ -480,7 +474,7 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
                 rows.append((result.name, model, *numbers))
         kinds = {"attack" if result.kind.has_attacker else "signed" for result in results}
         display = cls(
-            pd.DataFrame(rows, columns=list(_COLUMNS)),
+            pd.DataFrame(rows, columns=list(cls._needs)),
             reference=results[0].reference,
             sides=kinds.pop() if len(kinds) == 1 else "both",
         )
