@@ -21,7 +21,6 @@ from skbiasamp.attackers.qualities import (
     OF_PROBABILITIES,
     divide,
     inverse_spread,
-    of_sums,
     quality_of,
     shares_of,
 )
@@ -115,8 +114,6 @@ def _scatter(count: Array, unit: Array, rng: np.random.Generator) -> Array:
 
 # Numbers held at once while drawing.
 _HELD = 1 << 22
-# So often the rows of a resample are cut into folds: what cuts share varies with rows only.
-_CUTS = 2
 
 
 class Qualities(NamedTuple):
@@ -377,12 +374,6 @@ class AttackPair:
         quality = quality_of(settings.quality, table, predicted, **how)
         return 0.5 + np.abs(quality - 0.5) if settings.fold else quality
 
-    def score_of_logs(self, logs: Array, table: Array) -> Array:
-        """Return 1 / log loss from sums of log probabilities, by predicted and true class."""
-        right, true = np.einsum("dftcc->dtc", logs), table.sum(axis=(1, 3))
-        how: dict[str, Any] = {"balanced": self.settings.balanced, "n_classes": None}
-        return -1 / of_sums("inverse_log_loss", right, true, **how)
-
     @cached_property
     def _n_classes(self) -> Array:
         """How many classes each target has, in labels or in predictions."""
@@ -482,11 +473,6 @@ def drawn_qualities(pair: AttackPair, n_draws: int, rng: np.random.Generator) ->
                 learnt = draw_folds(training.cells, 1, n, rng, resampled=False)
             parts.append(pair.exact(folds, learnt, noise))
     return of_all_draws(parts)
-
-
-def cuts_of(n_resamples: int, n_folds: int) -> tuple[int, int]:
-    """Return how many resamples to draw, and how often to cut the rows of each into folds."""
-    return (n_resamples, 1) if n_folds == 1 else (max(-(-n_resamples // _CUTS), 2), _CUTS)
 
 
 def by_cuts(qualities: Qualities, n_cuts: int) -> Qualities:

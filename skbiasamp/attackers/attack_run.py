@@ -39,7 +39,6 @@ from skbiasamp.attackers.attack_pair import (
     AttackPair,
     Qualities,
     by_cuts,
-    cuts_of,
     drawn_qualities,
     of_all_draws,
     other_folds,
@@ -57,6 +56,7 @@ from skbiasamp.attackers.qualities import (
     confident,
     divide,
     inverse_spread,
+    of_sums,
     shares_of,
 )
 from skbiasamp.attackers.resampling import (
@@ -393,7 +393,10 @@ class TrainedPair:
         table = pair.perturbed_tables(attack, table, rate, None)
         if pair.settings.quality == "inverse_log_loss" and not by_input:
             logs, table = table[..., :-1, :], table[..., -1:, :]
-            return pair.score_of_logs(logs, table), pair.best_guess(table)
+            right, true = np.einsum("dftcc->dtc", logs), table.sum(axis=(1, 3))
+            balanced = pair.settings.balanced
+            mean = of_sums("inverse_log_loss", right, true, balanced=balanced, n_classes=None)
+            return -1 / mean, pair.best_guess(table)
         return pair.score(table, predicted), pair.best_guess(table)
 
 
@@ -413,6 +416,8 @@ def _predicted(attack: Attack, weight: Any, mean: Array) -> Array:
 
 # With exact attackers, so many draws tell how much folds and perturbations vary.
 ENOUGH_DRAWS = 50
+# So often the rows of a resample are cut into folds.
+_CUTS = 2
 
 
 def make_pair(
@@ -659,7 +664,9 @@ def _on_resamples(
     rng = np.random.default_rng(seed)
     exact = [run.pair for run in runs if run.trained is None]
     n_folds = max((pair.n_folds for pair in exact), default=1)
-    n_draws, n_cuts = cuts_of(n_resamples, n_folds)
+    n_draws, n_cuts = n_resamples, 1
+    if n_folds > 1:  # what cuts of one resample share varies with its rows only
+        n_draws, n_cuts = max(-(-n_resamples // _CUTS), 2), _CUTS
     training = next((pair.data.training for pair in exact if pair.data.training), None)
     blocks = divided_into_blocks(cells, rng) if all(run.in_blocks for run in runs) else None
     n_parts = n_folds * n_cuts

@@ -68,7 +68,10 @@ def quality_of(
         confusion = np.swapaxes(table, -1, -2) @ predicted
         return _called(quality, divide(confusion, true[..., None]) if balanced else confusion)
     if quality == "inverse_log_loss":
-        return inverse_log_loss(divide(table, true[..., None, :]) if balanced else table, predicted)
+        # One over the log loss of the probabilities that attackers predict.
+        table = divide(table, true[..., None, :]) if balanced else table
+        logs = np.log(np.clip(predicted, TINY, 1 - TINY))
+        return table.sum(axis=(-2, -1)) / -(table * logs).sum(axis=(-2, -1))
     if quality == "confidence":
         predicted = confident(predicted)
     # Whole weights are added up before anything is divided: equal qualities stay exactly equal.
@@ -138,12 +141,6 @@ def _called(quality: Callable[..., float], confusion: Array) -> Array:
             )
         values.append(float(value))
     return np.array(values).reshape(confusion.shape[:-2])
-
-
-def inverse_log_loss(table: Array, shares: Array) -> Array:
-    """Return 1 / log loss of the probabilities (..., inputs, classes) that attackers predict."""
-    loss = -(table * np.log(np.clip(shares, TINY, 1 - TINY))).sum(axis=(-2, -1))
-    return table.sum(axis=(-2, -1)) / loss
 
 
 def inverse_spread(numbers: Array, weight: Array, noise: float = 0.0) -> Array:

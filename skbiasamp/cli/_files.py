@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -112,12 +113,11 @@ def _binned(rows: nw.LazyFrame[Any], bins: list[tuple[str, list[float]]]) -> nw.
             raise InputError(text, column=column)
         numbers, texts = nw.col(column), [f"{edge:.15g}" for edge in edges]
         known = ~numbers.is_nan() if types[column].is_float() else ~numbers.is_null()
+        names = [f"under {texts[0]}", *(f"{a} to under {b}" for a, b in pairwise(texts))]
         last = nw.lit(f"{texts[-1]} or more")
         groups: nw.Expr = nw.when(known & (numbers >= edges[-1])).then(last)
-        for i in reversed(range(1, len(edges))):
-            name = nw.lit(f"{texts[i - 1]} to under {texts[i]}")
-            groups = nw.when(numbers < edges[i]).then(name).otherwise(groups)
-        groups = nw.when(numbers < edges[0]).then(nw.lit(f"under {texts[0]}")).otherwise(groups)
+        for edge, name in zip(edges[::-1], names[::-1], strict=True):
+            groups = nw.when(numbers < edge).then(nw.lit(name)).otherwise(groups)
         rows = rows.with_columns(groups.alias(column))
     return rows
 

@@ -31,7 +31,7 @@ from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference import adjust_p_values
 from skbiasamp.inference.influence import interval
 from skbiasamp.inference.runs import Mean
-from skbiasamp.metrics.comparing import mean_of_results
+from skbiasamp.metrics.comparing import DIFFERENCE, mean_of_results
 from skbiasamp.metrics.functions import TRAINING, lacks
 from skbiasamp.model_selection.folds import (
     STRATIFY,
@@ -398,9 +398,6 @@ def attribute_of(models: Any, X: Any, sensitive_features: Any) -> Any:
     return attribute
 
 
-_DIFFERENCE = ("difference", "difference_low", "difference_high", "p_value")
-
-
 def _comparison(
     audited: dict[str, tuple[CrossAuditResult, Array]],
     pooled: ComparisonResult,
@@ -424,7 +421,7 @@ def _comparison(
             halves = audited[model][1] - halves_before
             level, judged = audit.confidence_level, pooled.judged(model)
             differences = over_samples(table, "difference", halves, level, judged)
-            row |= dict(zip(_DIFFERENCE, differences, strict=True))
+            row |= dict(zip(DIFFERENCE, differences, strict=True))
         rows.append(row)
     compared = pd.DataFrame(rows, columns=CROSS_COLUMNS)
     compared["p_adjusted"] = adjust_p_values(compared["p_value"], auditor.adjust)
