@@ -244,31 +244,20 @@ class TrainedPair:
             if pair.data.training is not None:
                 weight = weight.sum(axis=1, keepdims=True)
             rates = pair.rates(pair.cells, weight.sum(axis=1))
-            scores = [
-                self._score(attack, weight, pair.rate_of(attack, rates), own, noise)
-                for attack, own in zip(pair.attacks, predicted, strict=True)
-            ]
+            scores = []  # of each attack, with that of the best guess that ignores its input
+            for attack, own in zip(pair.attacks, predicted, strict=True):
+                rate = pair.rate_of(attack, rates)
+                if attack.n_classes:
+                    table = pair.tables(attack, weight, rate, noise)
+                    scores.append((pair.score(table, own), pair.best_guess(table)))
+                    continue
+                target = _numbers(pair, attack, rate, noise)
+                error = (target - own[0, :, 0][:, attack.input_codes]) ** 2
+                loss = np.sqrt((weight[0] * error).sum() / weight.sum())
+                quality = np.full((1, 1), 1 / loss if loss > 0 else np.inf)
+                scores.append((quality, inverse_spread(target, weight[0].sum(axis=0))))
             draws.append(Qualities(scores[0][0], *scores[-1]))
         return of_all_draws(draws)
-
-    def _score(
-        self,
-        attack: Attack,
-        weight: Array,
-        rate: Array | None,
-        predicted: Array,
-        rng: np.random.Generator,
-    ) -> tuple[Array, Array]:
-        """Return the qualities of predictions, and of the best guess that ignores its input."""
-        pair = self.learnt
-        if attack.n_classes:
-            table = pair.tables(attack, weight, rate, rng)
-            return pair.score(table, predicted), pair.best_guess(table)
-        target = _numbers(pair, attack, rate, rng)
-        error = (target - predicted[0, :, 0][:, attack.input_codes]) ** 2
-        loss = np.sqrt((weight[0] * error).sum() / weight.sum())
-        quality = np.full((1, 1), 1 / loss if loss > 0 else np.inf)
-        return quality, inverse_spread(target, weight[0].sum(axis=0))
 
     def by_fold(self) -> Qualities | None:
         """Score each attacker on its own fold, with the expected perturbation.

@@ -20,7 +20,8 @@ from skbiasamp._input.errors import PARAMETER_OF, InputError, Spoken
 from skbiasamp._io.files import opened
 from skbiasamp._io.writing import check_path
 
-_OPTIONS = (
+# Roles in errors that are called as their options are.
+_ROLES = (
     "missing groups delimiter encoding min_rows decimal max_groups reference threshold time every"
 )
 
@@ -147,7 +148,7 @@ def names_of_options(named: list[Named]) -> dict[str, Spoken]:
                 names[role if given.model is None else f"{role}[{given.model!r}]"] = whole
                 names |= {f"{role} column {each!r}": given.as_typed(each) for each in given.columns}
     names["pos_label"] = partial(_option_named, "--positive")
-    for role in _OPTIONS.split():
+    for role in _ROLES.split():
         names[role] = partial(_option_named, f"--{role.replace('_', '-')}")
     return names
 
