@@ -37,7 +37,6 @@ from skbiasamp.model_selection.folds import (
     STRATIFY,
     LabelledRows,
     Repeat,
-    are_partition,
     check_lacks,
     fitted_auditor,
     fold_strata,
@@ -299,7 +298,9 @@ def cross_audit(
     splits = [splits_of(cv, X, strata, groups, rng) for _ in range(n_repeats)]
     own = check_random_state(copy.deepcopy(rng).randint(2**31 - 1))
     # If folds test a row twice or never, halves say nothing of their mean.
-    useful = all(are_partition(cut, len(strata)) for cut in splits)
+    n = len(strata)
+    times = [np.bincount(np.concatenate([test for _, test in cut]), minlength=n) for cut in splits]
+    useful = (np.stack(times) == 1).all()
     halves = []
     for _ in range(n_halvings if useful else 0):
         seed = own.randint(2**31 - 1)

@@ -239,12 +239,6 @@ def fitted_auditor(
         )
 
 
-def are_partition(splits: Any, n: int) -> bool:
-    """Return whether each of `n` rows is tested in one fold."""
-    times = np.bincount(np.concatenate([test for _, test in splits]), minlength=n)
-    return bool((times == 1).all())
-
-
 def of_held_out(auditor: Any, splits: Any) -> Any:
     """Return the auditor of all held-out rows.
 

@@ -71,15 +71,6 @@ def _folded(text: str) -> str:
     return _ORPHANS.sub(lambda match: "\ufffd" * len(match[0]), folded)
 
 
-def _places(text: str) -> list[int]:
-    """Return where in a text each character of the folded text comes from."""
-    return [
-        i
-        for i, character in enumerate(text)
-        for _ in (character if character.isascii() else _folded(character))
-    ]
-
-
 def _key(folded: str) -> str:
     """Return what is the same for all ways to write spaces, hyphens and apostrophes."""
     return _APOSTROPHE.sub("'", _GAP.sub(" ", folded)).strip("' ")
@@ -159,7 +150,12 @@ class Matcher:
         for match in self._pattern.finditer(folded):
             start, end = match.span()
             if not text.isascii():
-                places = places or _places(text)
+                # Where in the text each character of the folded text comes from.
+                places = places or [
+                    i
+                    for i, character in enumerate(text)
+                    for _ in (character if character.isascii() else _folded(character))
+                ]
                 start, end = places[start], places[end - 1] + 1
             entry = self._entries.get(match[0]) or self._entries[_key(match[0])]
             yield Found(start, end, *entry)
