@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -126,14 +126,20 @@ def _name(period: pd.Period, every: str) -> str:
     return period.strftime(_UNITS[every].form)
 
 
-def without_gaps(names: Sequence[str]) -> list[str]:
-    """Return names in their order, with the periods between the first and the last that lack."""
-    every = next(
-        (every for every, unit in _UNITS.items() if names and all(map(unit.name.fullmatch, names))),
-        None,
-    )
-    if every is None:
-        return _in_order(names)
+def in_order(names: Iterable[str], *, filled: bool) -> list[str]:
+    """Return the names of periods in their order: numbers by size, all else as text sorts.
+
+    If all are dates of one kind, they are `filled` with those that lack between them.
+    """
+    names = list(dict.fromkeys(names))
+    units = _UNITS.items() if names and filled else ()
+    kinds = [every for every, unit in units if all(map(unit.name.fullmatch, names))]
+    if not kinds:
+        try:
+            return sorted(names, key=float)
+        except ValueError:
+            return sorted(names)
+    every = kinds[0]
     first, last = (_period(name, every) for name in (min(names), max(names)))
     if (last - first).n >= _MOST:
         raise InputError(
@@ -154,14 +160,6 @@ def _period(name: str, every: str) -> pd.Period:
         return pd.Period(name, _UNITS[every].pandas)
     except ValueError as error:
         raise InputError("{period} {seen!r} is no date.", seen=name) from error
-
-
-def _in_order(names: Sequence[str]) -> list[str]:
-    """Return the names of periods in their order: numbers by size, all else as text sorts."""
-    try:
-        return sorted(names, key=float)
-    except ValueError:
-        return sorted(names)
 
 
 # --------------------------------------------------------------------------- rows by period
@@ -188,7 +186,7 @@ def periods_of_counts(
         raise InputError("{frame} has no periods: there is nothing to watch.")
     if not all(isinstance(name, str) for name in frame):
         raise InputTypeError("{frame} must have text as the names of periods, such as '2026-01'.")
-    order = without_gaps(list(frame))
+    order = in_order(frame, filled=True)
     return CountedPeriods({name: frame.get(name) for name in order}, {}, [])
 
 
@@ -233,7 +231,7 @@ def periods_of_rows(
     others: dict[str, dict[Hashable, float]] = defaultdict(lambda: defaultdict(float))
     for (period, label), n in read.others.items():
         others[known[period]][label] += n
-    order = _ordered([*names, *others], every)
+    order = in_order([*names, *others], filled=every is not None)
     parts: dict[str, Contingency | None] = {}
     versions: dict[str, str] = {}
     for name in order:
@@ -252,13 +250,6 @@ def periods_of_rows(
     return CountedPeriods(parts, versions, notes, others)
 
 
-def _ordered(names: Iterable[str], every: str | None) -> list[str]:
-    """Return the names of periods in their order, without gaps if these have a length."""
-    return (
-        _in_order(list(set(names))) if every is None else without_gaps(list(dict.fromkeys(names)))
-    )
-
-
 def _classes_of(
     reference: Any, name_of: Callable[[Any], str], every: str | None, pos_label: Any
 ) -> Callable[[Array, Array, Names], Names | None]:
@@ -269,7 +260,8 @@ def _classes_of(
             own = reference.classes
         else:
             known = {raw: name_of(raw) for raw in dict.fromkeys(periods) if not pd.isna(raw)}
-            order, full = _ordered(known.values(), every), set(known.values())
+            full = dict.fromkeys(known.values())
+            order = in_order(full, filled=every is not None)
             chosen = periods_of(reference, [name for name in order if name in full])
             inside = [known.get(raw) in chosen for raw in periods]
             own = tuple(names[i] for i in np.unique(codes[inside]))
