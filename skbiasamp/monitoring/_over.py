@@ -300,16 +300,16 @@ def _parts_like(
         lost["task"] |= counted.others.get(name, {})
         texts = []
         for what, names in {"group": lost["group"], "class": lost["task"]}.items():
-            for seen, n in names.items():
+            for label, n in names.items():
                 if strict:
                     raise InputError(
                         "The period {period} has the {what} {seen!r}, which the reference lacks. "
                         "Use a reference that has it, or {strict=False} to leave its rows out.",
                         period=name,
                         what=what,
-                        seen=seen,
+                        seen=label,
                     )
-                lacking = f"the {what} {quote([seen])}, which the reference lacks"
+                lacking = f"the {what} {quote([label])}, which the reference lacks"
                 texts.append(f"{rows_of(n)} of {lacking}, {'is' if n == 1 else 'are'} left out.")
         absent = [g for g, n in zip(part.groups, part.count("group"), strict=True) if not n]
         if absent and not cells.indicator and part.total:

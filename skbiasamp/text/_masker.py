@@ -225,8 +225,8 @@ class WordMasker(TextTransformer):
                     check_call("substitute", self.substitute, text[start:end])
                     replacement = self.substitute(text[start:end])
                     if not isinstance(replacement, str):
-                        said = "{substitute} must return text; got {seen!r} for {word!r}."
-                        raise InputTypeError(said, seen=replacement, word=text[start:end])
+                        message = "{substitute} must return text; got {seen!r} for {word!r}."
+                        raise InputTypeError(message, seen=replacement, word=text[start:end])
                 pieces += [text[last:start], replacement]
                 last = end
             pieces.append(text[last:])
