@@ -6,7 +6,6 @@ import inspect
 import json
 import pickle
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -196,24 +195,22 @@ def check_auditor(auditor: BaseAuditor) -> None:
     """
     __tracebackhide__ = True
     require_auditor(auditor)
-    for check in _PROMISES:
+    for check in (check for name, check in vars(_Checked).items() if name.startswith("check_")):
         try:
-            check(_Checked.of(auditor))
+            check(_Checked(auditor))
         except Exception as error:
             promise = (check.__doc__ or "").rstrip(".")
             text = f"{promise[:1].lower()}{promise[1:]}. {str(error) or type(error).__name__}"
             raise AssertionError(f"{type(auditor).__name__} breaks a promise: {text}") from error
 
 
-@dataclass(frozen=True)
 class _Checked:
-    """An auditor under test, and rows that it can read: y, predicted, sex and group predicted."""
+    """An auditor under test, and rows that it can read: y, predicted, sex and group predicted.
 
-    auditor: Any
-    rows: pd.DataFrame
+    Methods that begin with `check_` are its promises, which their docstrings name.
+    """
 
-    @classmethod
-    def of(cls, auditor: Any) -> _Checked:
+    def __init__(self, auditor: Any) -> None:
         rng = np.random.default_rng(0)
         n = 300
         rows = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "y": rng.integers(0, 2, n)})
@@ -225,11 +222,11 @@ class _Checked:
             rows = rows.replace({"y": texts, "p": texts})
         if auditor.reads == "numbers":
             rows = rows.assign(**{name: rows[name] + 0.25 * wrong for name in ("y", "p")})
-        quick = {"n_resamples": 19, "random_state": 0, "n_draws": 2, "cv": 2}
+        quick = {"n_resamples": 19, "n_draws": 2, "cv": 2}
         known = auditor.get_params(deep=False)
         options = {name: value for name, value in quick.items() if known.get(name) is not None}
         options |= {"random_state": 0} if "random_state" in known else {}
-        return cls(clone(auditor).set_params(**options), rows)
+        self.auditor, self.rows = clone(auditor).set_params(**options), rows
 
     def fitted(self, rows: pd.DataFrame | None = None, auditor: Any = None, **more: Any) -> Any:
         """Return an auditor, a new one if none is given, that learned the labels of rows."""
@@ -253,140 +250,116 @@ class _Checked:
         result: AuditResult = auditor.audit(**self.labels(rows))
         return result
 
+    # ------------------------------------------------------------------ promises
+
+    def check_parameters(self) -> None:
+        """The constructor stores each parameter as it came, and a clone has the same parameters."""
+        kind = type(self.auditor)
+        marks = {name: f"<{name}>" for name in inspect.signature(kind).parameters}
+        for auditor in (kind(**marks), clone(kind(**marks))):
+            stored = auditor.get_params(deep=False)
+            changed = [
+                name for name in marks.keys() | stored if stored.get(name) != marks.get(name)
+            ]
+            assert not changed, f"Changed or lost: {quote(sorted(changed))}."
+
+    def check_declaration(self) -> None:
+        """It says what it measures and how it is read."""
+        auditor = self.auditor
+        assert auditor.metric and isinstance(auditor.metric, str), "`metric` must be its name."
+        assert auditor.question in ("", auditor.question.rstrip("?") + "?"), (
+            "`question` asks nothing."
+        )
+        result = self.audit(self.fitted())
+        assert result.metric == auditor.metric, f"The result is of {result.metric!r}."
+        assert result.sentence.endswith("."), f"The sentence is {result.sentence!r}."
+
+    def check_calls(self) -> None:
+        """Fit and audit leave the parameters alone, and fit returns the auditor."""
+        auditor = clone(self.auditor)
+        before = repr(auditor.get_params(deep=False))
+        assert self.fitted(auditor=auditor) is auditor, "`fit` returns something else."
+        self.audit(auditor)
+        assert repr(auditor.get_params(deep=False)) == before, "Parameters have changed."
+
+    def check_value(self) -> None:
+        """Score is the value of audit."""
+        auditor = self.fitted()
+        _same(self.score(auditor), self.audit(auditor).value, what="score")
+
+    def check_formula(self) -> None:
+        """The value of formula="published" is the published value."""
+        if "formula" in self.auditor.get_params(deep=False):
+            published = self.audit(self.fitted()).published
+            auditor = clone(self.auditor).set_params(formula="published")
+            value = self.score(self.fitted(auditor=auditor))
+            _same(value, published, what="published", within=1e-12)
+
+    def check_copies(self) -> None:
+        """A pickled copy and a clone that is fitted again measure the same."""
+        auditor = self.fitted()
+        value = self.score(auditor)
+        _same(self.score(pickle.loads(pickle.dumps(auditor))), value, what="pickled")
+        _same(self.score(self.fitted(auditor=clone(auditor))), value, what="cloned")
+
+    def check_order(self) -> None:
+        """The order of rows changes nothing."""
+        shuffled = self.rows.sample(frac=1, random_state=1)
+        value, expected = (
+            (result.value, result.low, result.high, result.p_value)
+            for result in (self.audit(self.fitted(rows), rows) for rows in (shuffled, self.rows))
+        )
+        _same(value, expected, what="value, low, high, p_value", within=1e-12)
+
+    def check_weights(self) -> None:
+        """A whole weight counts as so many rows."""
+        weight = np.random.default_rng(1).integers(1, 4, len(self.rows))
+        repeated = self.rows.loc[self.rows.index.repeat(weight)]
+        value = self.score(self.fitted(sample_weight=weight), sample_weight=weight)
+        expected = self.score(self.fitted(repeated), repeated)
+        _same(value, expected, what="weighted", within=1e-6)
+
+    def check_streams(self) -> None:
+        """Training labels in chunks add up to the whole."""
+        auditor = clone(self.auditor)
+        for chunk in (self.rows[:100], self.rows[100:]):
+            auditor.partial_fit(chunk["y"], sensitive_features=chunk["sex"])
+        _same(self.score(auditor), self.score(self.fitted()), what="chunks", within=1e-12)
+
+    def check_json(self) -> None:
+        """A result is written as JSON, with the same numbers."""
+        result = self.audit(self.fitted())
+        names = ("value", "low", "high", "p_value", "published")
+        content = json.loads(result.to_json())
+        written = [np.nan if content[name] is None else content[name] for name in names]
+        _same(written, [getattr(result, name) for name in names], what=", ".join(names))
+
+    def check_bad_input(self) -> None:
+        """Bad input raises an error."""
+        labels = self.labels()
+        bad: dict[str, dict[str, Any]] = {
+            "Labels of fewer rows": {"y_true": labels["y_true"][:-1]},
+            "Missing labels": {"y_true": [None, *labels["y_true"][1:]]},
+            "Missing predictions": {"y_pred": [None, *labels["y_pred"][1:]]},
+            "Rows without predictions": {"y_pred": None, "sensitive_pred": None},
+        }
+        for what, changed in bad.items():
+            try:
+                value = self.fitted().score(**labels | changed)
+            except (ValueError, TypeError):
+                continue
+            raise AssertionError(f"{what} have the value {value}.")
+
+    def check_a_perfect_model(self) -> None:
+        """A model that is always right amplifies nothing."""
+        right = self.rows.assign(p=self.rows["y"], sex_p=self.rows["sex"])
+        # The audited rows are those of training: these are no sample beside them.
+        known = "reference_is_sample" in inspect.signature(self.auditor.fit).parameters
+        more: dict[str, Any] = {"reference_is_sample": False} if known else {}
+        _same(self.score(self.fitted(**more), right), 0.0, what="value", within=1e-12)
+
 
 def _same(value: Any, expected: Any, *, what: str, within: float = 0.0) -> None:
     """Assert that two numbers, or lists of numbers, are the same."""
     equal = np.allclose(value, expected, rtol=within, atol=within, equal_nan=True)
     assert equal, f"{what}: {value} in place of {expected}."
-
-
-def _check_parameters(checked: _Checked) -> None:
-    """The constructor stores each parameter as it came, and a clone has the same parameters."""
-    kind = type(checked.auditor)
-    marks = {name: f"<{name}>" for name in inspect.signature(kind).parameters}
-    for auditor in (kind(**marks), clone(kind(**marks))):
-        stored = auditor.get_params(deep=False)
-        changed = [name for name in marks.keys() | stored if stored.get(name) != marks.get(name)]
-        assert not changed, f"Changed or lost: {quote(sorted(changed))}."
-
-
-def _check_declaration(checked: _Checked) -> None:
-    """It says what it measures and how it is read."""
-    auditor = checked.auditor
-    assert auditor.metric and isinstance(auditor.metric, str), "`metric` must be its name."
-    assert auditor.question in ("", auditor.question.rstrip("?") + "?"), "`question` asks nothing."
-    result = checked.audit(checked.fitted())
-    assert result.metric == auditor.metric, f"The result is of {result.metric!r}."
-    assert result.sentence.endswith("."), f"The sentence is {result.sentence!r}."
-
-
-def _check_calls(checked: _Checked) -> None:
-    """Fit and audit leave the parameters alone, and fit returns the auditor."""
-    auditor = clone(checked.auditor)
-    before = repr(auditor.get_params(deep=False))
-    assert checked.fitted(auditor=auditor) is auditor, "`fit` returns something else."
-    checked.audit(auditor)
-    assert repr(auditor.get_params(deep=False)) == before, "Parameters have changed."
-
-
-def _check_value(checked: _Checked) -> None:
-    """Score is the value of audit."""
-    auditor = checked.fitted()
-    _same(checked.score(auditor), checked.audit(auditor).value, what="score")
-
-
-def _check_formula(checked: _Checked) -> None:
-    """The value of formula="published" is the published value."""
-    if "formula" in checked.auditor.get_params(deep=False):
-        published = checked.audit(checked.fitted()).published
-        auditor = clone(checked.auditor).set_params(formula="published")
-        value = checked.score(checked.fitted(auditor=auditor))
-        _same(value, published, what="published", within=1e-12)
-
-
-def _check_copies(checked: _Checked) -> None:
-    """A pickled copy and a clone that is fitted again measure the same."""
-    auditor = checked.fitted()
-    value = checked.score(auditor)
-    _same(checked.score(pickle.loads(pickle.dumps(auditor))), value, what="pickled")
-    _same(checked.score(checked.fitted(auditor=clone(auditor))), value, what="cloned")
-
-
-def _check_order(checked: _Checked) -> None:
-    """The order of rows changes nothing."""
-    shuffled = checked.rows.sample(frac=1, random_state=1)
-    value, expected = (
-        (result.value, result.low, result.high, result.p_value)
-        for result in (
-            checked.audit(checked.fitted(rows), rows) for rows in (shuffled, checked.rows)
-        )
-    )
-    _same(value, expected, what="value, low, high, p_value", within=1e-12)
-
-
-def _check_weights(checked: _Checked) -> None:
-    """A whole weight counts as so many rows."""
-    weight = np.random.default_rng(1).integers(1, 4, len(checked.rows))
-    repeated = checked.rows.loc[checked.rows.index.repeat(weight)]
-    value = checked.score(checked.fitted(sample_weight=weight), sample_weight=weight)
-    expected = checked.score(checked.fitted(repeated), repeated)
-    _same(value, expected, what="weighted", within=1e-6)
-
-
-def _check_streams(checked: _Checked) -> None:
-    """Training labels in chunks add up to the whole."""
-    auditor = clone(checked.auditor)
-    for chunk in (checked.rows[:100], checked.rows[100:]):
-        auditor.partial_fit(chunk["y"], sensitive_features=chunk["sex"])
-    _same(checked.score(auditor), checked.score(checked.fitted()), what="chunks", within=1e-12)
-
-
-def _check_json(checked: _Checked) -> None:
-    """A result is written as JSON, with the same numbers."""
-    result = checked.audit(checked.fitted())
-    names = ("value", "low", "high", "p_value", "published")
-    content = json.loads(result.to_json())
-    written = [np.nan if content[name] is None else content[name] for name in names]
-    _same(written, [getattr(result, name) for name in names], what=", ".join(names))
-
-
-def _check_bad_input(checked: _Checked) -> None:
-    """Bad input raises an error."""
-    labels = checked.labels()
-    bad: dict[str, dict[str, Any]] = {
-        "Labels of fewer rows": {"y_true": labels["y_true"][:-1]},
-        "Missing labels": {"y_true": [None, *labels["y_true"][1:]]},
-        "Missing predictions": {"y_pred": [None, *labels["y_pred"][1:]]},
-        "Rows without predictions": {"y_pred": None, "sensitive_pred": None},
-    }
-    for what, changed in bad.items():
-        try:
-            value = checked.fitted().score(**labels | changed)
-        except (ValueError, TypeError):
-            continue
-        raise AssertionError(f"{what} have the value {value}.")
-
-
-def _check_a_perfect_model(checked: _Checked) -> None:
-    """A model that is always right amplifies nothing."""
-    right = checked.rows.assign(p=checked.rows["y"], sex_p=checked.rows["sex"])
-    # The audited rows are those of training: these are no sample beside them.
-    known = "reference_is_sample" in inspect.signature(checked.auditor.fit).parameters
-    more: dict[str, Any] = {"reference_is_sample": False} if known else {}
-    _same(checked.score(checked.fitted(**more), right), 0.0, what="value", within=1e-12)
-
-
-_PROMISES = (
-    _check_parameters,
-    _check_declaration,
-    _check_calls,
-    _check_value,
-    _check_formula,
-    _check_copies,
-    _check_order,
-    _check_weights,
-    _check_streams,
-    _check_json,
-    _check_bad_input,
-    _check_a_perfect_model,
-)

@@ -21,7 +21,6 @@ from skbiasamp.attackers.qualities import (
     OF_PROBABILITIES,
     divide,
     inverse_spread,
-    of_sums,
     quality_of,
     shares_of,
 )
@@ -31,86 +30,10 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.draws import divided_into_blocks
 from skbiasamp.counts.pair_sums import Blocks
 
-# --------------------------------------------------------------------------- rates
-
-
-class Agreement:
-    """How labels and predictions of some cells agree, from which rates of perturbation follow.
-
-    `positive` is the class that the F1 of a binary label is about. With `shared` all columns of
-    a row have one rate, else each has its own; the classes of one label always share theirs.
-    Labels become as good as predictions, or as `at` if that is given.
-    """
-
-    def __init__(
-        self,
-        truth: Side,
-        prediction: Side,
-        *,
-        equalize: str | None,
-        positive: int | None,
-        shared: bool,
-        at: float | None = None,
-    ) -> None:
-        self._at = at
-        self._accuracy = equalize == "accuracy"
-        self._shared = shared or not truth.is_matrix
-        self._n_others = 1 if truth.is_matrix else max(len(truth.names) - 1, 1)
-        if self._accuracy and not truth.is_matrix:
-            self._columns: Array = (codes_of(truth) != codes_of(prediction))[:, None]
-            return
-        labels, predictions = (side.labels.dense(slice(None), bool) for side in (truth, prediction))
-        if not truth.is_matrix and truth.one_label and len(truth.names) == 2:
-            labels, predictions = (side[:, [positive or 0]] for side in (labels, predictions))
-        self._columns = (
-            labels != predictions
-            if self._accuracy
-            else np.hstack([labels & predictions, labels, predictions])
-        )
-
-    def flip_rates(self, weight: Array) -> tuple[Array, Array]:
-        """Return how often labels must be perturbed to be as good: (draws, targets).
-
-        The rate is at most that of pure noise; the second array says where even that is too good.
-        """
-        n_others, total = self._n_others, weight.sum(axis=-1)[:, None]
-        most, sums = pure_noise(n_others), weight @ self._columns
-        if self._accuracy:
-            wrong = sums / total if self._at is None else np.full(sums.shape, 1 - self._at)
-            wrong = wrong.mean(axis=-1, keepdims=True) if self._shared else wrong
-            return np.minimum(wrong, most), wrong > most + 1e-9
-        axis = -2 if self._shared else -1
-        right, true, predicted = (np.expand_dims(part, axis) for part in np.split(sums, 3, axis=-1))
-        f1 = task_f1(right, true, predicted)
-        f1 = f1 if self._at is None else np.full(f1.shape, self._at)
-        least = f1_at(np.full(f1.shape, most), true, total[..., None], n_others)
-        return rate_for_f1(f1, true, total[..., None], n_others), least > f1 + 1e-9
-
 
 def task_f1(right: Array, true: Array, predicted: Array) -> Array:
     """Return the F1 averaged over tasks (the last axis)."""
     return divide(2 * right, true + predicted).mean(axis=-1)
-
-
-def rate_for_f1(f1: Array, true: Array, total: Array, n_others: int) -> Array:
-    """Return the rate at which labels must be perturbed for their expected F1 to be `f1`.
-
-    `true` (..., tasks) and `total` (..., 1) count rows; a perturbed label moves to one of
-    `n_others` classes. The rate is at most that of pure noise: labels that are perturbed more
-    often carry information again.
-    """
-    # F1 falls with the rate, so that halving the interval finds it.
-    low, high = np.zeros(f1.shape), np.full(f1.shape, pure_noise(n_others))
-    for _ in range(50):
-        middle = (low + high) / 2
-        above = f1_at(middle, true, total, n_others) > f1
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return low  # exactly 0 for a perfect model
-
-
-def pure_noise(n_others: int) -> float:
-    """Return the rate at which labels that move to `n_others` classes keep no information."""
-    return n_others / (n_others + 1)
 
 
 def f1_at(rate: Array, true: Array, total: Array, n_others: int) -> Array:
@@ -191,8 +114,6 @@ def _scatter(count: Array, unit: Array, rng: np.random.Generator) -> Array:
 
 # Numbers held at once while drawing.
 _HELD = 1 << 22
-# So often the rows of a resample are cut into folds: what cuts share varies with rows only.
-_CUTS = 2
 
 
 class Qualities(NamedTuple):
@@ -357,21 +278,58 @@ class AttackPair:
         return side_of(cells, self.truth), side_of(cells, predicted)
 
     def _flip_rates(self, cells: Contingency, weight: Array) -> tuple[Array, Array]:
+        """Return how often labels must be perturbed to be as good as predictions: (draws, targets).
+
+        The rate is at most that of pure noise: labels that are perturbed more often carry
+        information again. The second array says where even that is too good. All columns of an
+        input have one rate, columns of a target one each; the classes of one label share theirs.
+        """
+        truth, at = side_of(cells, self.truth), self.settings.at
+        shared = self.perturbed == "input" or not truth.is_matrix
+        n_others = 1 if truth.is_matrix else max(len(truth.names) - 1, 1)
         if id(cells) not in self._agreements:
-            truth, prediction = self._compared(cells)
-            positive = positive_position(cells, self.truth)
-            self._agreements[id(cells)] = Agreement(
-                truth,
-                hard(prediction, truth, positive),
-                equalize=self.settings.equalize,
-                positive=positive,
-                shared=self.perturbed == "input",
-                at=self.settings.at,
-            )
-        return self._agreements[id(cells)].flip_rates(weight)
+            self._agreements[id(cells)] = self._agreement(cells)
+        most, total = n_others / (n_others + 1), weight.sum(axis=-1)[:, None]
+        sums = weight @ self._agreements[id(cells)]
+        if self.settings.equalize == "accuracy":
+            wrong = sums / total if at is None else np.full(sums.shape, 1 - at)
+            wrong = wrong.mean(axis=-1, keepdims=True) if shared else wrong
+            return np.minimum(wrong, most), wrong > most + 1e-9
+        axis = -2 if shared else -1
+        right, true, predicted = (np.expand_dims(part, axis) for part in np.split(sums, 3, axis=-1))
+        f1 = task_f1(right, true, predicted)
+        f1 = f1 if at is None else np.full(f1.shape, at)
+        of_labels: Any = (true, total[..., None], n_others)
+        # F1 falls with the rate, so that halving the interval finds it.
+        low, high = np.zeros(f1.shape), np.full(f1.shape, most)
+        for _ in range(50):
+            middle = (low + high) / 2
+            above = f1_at(middle, *of_labels) > f1
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        # The rate is exactly 0 for a perfect model.
+        return low, f1_at(np.full(f1.shape, most), *of_labels) > f1 + 1e-9
+
+    def _agreement(self, cells: Contingency) -> Array:
+        """Return columns whose sums say how well labels and predictions agree.
+
+        Where they differ or, for F1, where both are positive, labels are and predictions are. The
+        F1 of a binary label is about its positive class.
+        """
+        positive = positive_position(cells, self.truth)
+        truth, prediction = self._compared(cells)
+        prediction = hard(prediction, truth, positive)
+        accuracy = self.settings.equalize == "accuracy"
+        if accuracy and not truth.is_matrix:
+            return (codes_of(truth) != codes_of(prediction))[:, None]
+        labels, predictions = (side.labels.dense(slice(None), bool) for side in (truth, prediction))
+        if not truth.is_matrix and truth.one_label and len(truth.names) == 2:
+            labels, predictions = (side[:, [positive or 0]] for side in (labels, predictions))
+        if accuracy:
+            return np.asarray(labels != predictions)
+        return np.hstack([labels & predictions, labels, predictions])
 
     @cached_property
-    def _agreements(self) -> dict[int, Agreement]:
+    def _agreements(self) -> dict[int, Array]:
         """Those of the audited rows, and of training rows, once they are asked for."""
         return {}
 
@@ -415,12 +373,6 @@ class AttackPair:
         )
         quality = quality_of(settings.quality, table, predicted, **how)
         return 0.5 + np.abs(quality - 0.5) if settings.fold else quality
-
-    def score_of_logs(self, logs: Array, table: Array) -> Array:
-        """Return 1 / log loss from sums of log probabilities, by predicted and true class."""
-        right, true = np.einsum("dftcc->dtc", logs), table.sum(axis=(1, 3))
-        how: dict[str, Any] = {"balanced": self.settings.balanced, "n_classes": None}
-        return -1 / of_sums("inverse_log_loss", right, true, **how)
 
     @cached_property
     def _n_classes(self) -> Array:
@@ -521,11 +473,6 @@ def drawn_qualities(pair: AttackPair, n_draws: int, rng: np.random.Generator) ->
                 learnt = draw_folds(training.cells, 1, n, rng, resampled=False)
             parts.append(pair.exact(folds, learnt, noise))
     return of_all_draws(parts)
-
-
-def cuts_of(n_resamples: int, n_folds: int) -> tuple[int, int]:
-    """Return how many resamples to draw, and how often to cut the rows of each into folds."""
-    return (n_resamples, 1) if n_folds == 1 else (max(-(-n_resamples // _CUTS), 2), _CUTS)
 
 
 def by_cuts(qualities: Qualities, n_cuts: int) -> Qualities:

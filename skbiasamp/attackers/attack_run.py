@@ -22,13 +22,6 @@ from skbiasamp._input.labels import Codes, Members
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import chunks
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
-from skbiasamp.attackers._fitting import (
-    MIN_ROWS_PER_INPUT,
-    TrainingTask,
-    choose,
-    describe,
-    predictions_of,
-)
 from skbiasamp.attackers.attack import (
     MOST_BITS,
     MOST_MEANS,
@@ -46,10 +39,16 @@ from skbiasamp.attackers.attack_pair import (
     AttackPair,
     Qualities,
     by_cuts,
-    cuts_of,
     drawn_qualities,
     of_all_draws,
     other_folds,
+)
+from skbiasamp.attackers.fitting import (
+    MIN_ROWS_PER_INPUT,
+    TrainingTask,
+    choose,
+    describe,
+    predictions_of,
 )
 from skbiasamp.attackers.qualities import (
     OF_PROBABILITIES,
@@ -57,6 +56,7 @@ from skbiasamp.attackers.qualities import (
     confident,
     divide,
     inverse_spread,
+    of_sums,
     shares_of,
 )
 from skbiasamp.attackers.resampling import (
@@ -244,31 +244,20 @@ class TrainedPair:
             if pair.data.training is not None:
                 weight = weight.sum(axis=1, keepdims=True)
             rates = pair.rates(pair.cells, weight.sum(axis=1))
-            scores = [
-                self._score(attack, weight, pair.rate_of(attack, rates), own, noise)
-                for attack, own in zip(pair.attacks, predicted, strict=True)
-            ]
+            scores = []  # of each attack, with that of the best guess that ignores its input
+            for attack, own in zip(pair.attacks, predicted, strict=True):
+                rate = pair.rate_of(attack, rates)
+                if attack.n_classes:
+                    table = pair.tables(attack, weight, rate, noise)
+                    scores.append((pair.score(table, own), pair.best_guess(table)))
+                    continue
+                target = _numbers(pair, attack, rate, noise)
+                error = (target - own[0, :, 0][:, attack.input_codes]) ** 2
+                loss = np.sqrt((weight[0] * error).sum() / weight.sum())
+                quality = np.full((1, 1), 1 / loss if loss > 0 else np.inf)
+                scores.append((quality, inverse_spread(target, weight[0].sum(axis=0))))
             draws.append(Qualities(scores[0][0], *scores[-1]))
         return of_all_draws(draws)
-
-    def _score(
-        self,
-        attack: Attack,
-        weight: Array,
-        rate: Array | None,
-        predicted: Array,
-        rng: np.random.Generator,
-    ) -> tuple[Array, Array]:
-        """Return the qualities of predictions, and of the best guess that ignores its input."""
-        pair = self.learnt
-        if attack.n_classes:
-            table = pair.tables(attack, weight, rate, rng)
-            return pair.score(table, predicted), pair.best_guess(table)
-        target = _numbers(pair, attack, rate, rng)
-        error = (target - predicted[0, :, 0][:, attack.input_codes]) ** 2
-        loss = np.sqrt((weight[0] * error).sum() / weight.sum())
-        quality = np.full((1, 1), 1 / loss if loss > 0 else np.inf)
-        return quality, inverse_spread(target, weight[0].sum(axis=0))
 
     def by_fold(self) -> Qualities | None:
         """Score each attacker on its own fold, with the expected perturbation.
@@ -393,7 +382,10 @@ class TrainedPair:
         table = pair.perturbed_tables(attack, table, rate, None)
         if pair.settings.quality == "inverse_log_loss" and not by_input:
             logs, table = table[..., :-1, :], table[..., -1:, :]
-            return pair.score_of_logs(logs, table), pair.best_guess(table)
+            right, true = np.einsum("dftcc->dtc", logs), table.sum(axis=(1, 3))
+            balanced = pair.settings.balanced
+            mean = of_sums("inverse_log_loss", right, true, balanced=balanced, n_classes=None)
+            return -1 / mean, pair.best_guess(table)
         return pair.score(table, predicted), pair.best_guess(table)
 
 
@@ -413,6 +405,8 @@ def _predicted(attack: Attack, weight: Any, mean: Array) -> Array:
 
 # With exact attackers, so many draws tell how much folds and perturbations vary.
 ENOUGH_DRAWS = 50
+# So often the rows of a resample are cut into folds.
+_CUTS = 2
 
 
 def make_pair(
@@ -479,7 +473,17 @@ def make_pair(
     truth = truth_of(data.input if flips else data.target)
     pair = AttackPair(on_data, on_model, settings, perturbed, truth)
     warn_constant(on_data)
-    _warn_capped(pair)
+    if pair.capped is not None and pair.capped.any():
+        at = settings.at
+        what = "the predictions" if at is None else f"labels with a score of {at:.3g}"
+        if len(pair.capped) > 1:
+            what += f" of {quote(list(compress(on_data.names, pair.capped)))}"
+        warn(
+            f"By {settings.equalize}, {what} are worse than random labels, so no random labels are "
+            "equally bad. The comparison uses random labels, which carry no information "
+            "(flip_rate_capped=True in the statistics).",
+            UncertaintyWarning,
+        )
     return pair
 
 
@@ -513,22 +517,6 @@ def warn_constant(attack: Attack) -> None:
         warn(
             f"{what} has one value only: no attacker can be better than chance.",
             UndefinedMetricWarning,
-        )
-
-
-def _warn_capped(pair: AttackPair) -> None:
-    """Warn if the model is worse than labels that are pure noise."""
-    capped = pair.capped
-    if capped is not None and capped.any():
-        at = pair.settings.at
-        what = "the predictions" if at is None else f"labels with a score of {at:.3g}"
-        if len(capped) > 1:
-            what += f" of {quote(list(compress(pair.data.names, capped)))}"
-        warn(
-            f"By {pair.settings.equalize}, {what} are worse than random labels, so no random "
-            "labels are equally bad. The comparison uses random labels, which carry no "
-            "information (flip_rate_capped=True in the statistics).",
-            UncertaintyWarning,
         )
 
 
@@ -665,7 +653,9 @@ def _on_resamples(
     rng = np.random.default_rng(seed)
     exact = [run.pair for run in runs if run.trained is None]
     n_folds = max((pair.n_folds for pair in exact), default=1)
-    n_draws, n_cuts = cuts_of(n_resamples, n_folds)
+    n_draws, n_cuts = n_resamples, 1
+    if n_folds > 1:  # what cuts of one resample share varies with its rows only
+        n_draws, n_cuts = max(-(-n_resamples // _CUTS), 2), _CUTS
     training = next((pair.data.training for pair in exact if pair.data.training), None)
     blocks = divided_into_blocks(cells, rng) if all(run.in_blocks for run in runs) else None
     n_parts = n_folds * n_cuts

@@ -125,11 +125,6 @@ class WeightedRows(NamedTuple):
     target: Array
     weight: Array
 
-    def weighing(self, weight: Array) -> WeightedRows:
-        """Return the rows of positive weight."""
-        kept = weight > 0
-        return WeightedRows(self.inputs[kept], self.target[kept], weight[kept] / weight[kept].sum())
-
 
 def check_total(rows: float) -> None:
     """Raise if there are more rows, by their weights, than an epoch can go through."""
@@ -190,8 +185,12 @@ def hold_out(
     """
     drawn = draw_rows(rows.weight, n_rows, rng)
     out = np.bincount(drawn[:n_out], minlength=len(rows.weight))
-    stays = (rows.weight * n_rows - out).round(9)
-    return [rows.weighing(weight) for weight in (stays, out)]
+    parts = []
+    for weight in ((rows.weight * n_rows - out).round(9), out):
+        kept = weight > 0
+        total = weight[kept].sum()
+        parts.append(WeightedRows(rows.inputs[kept], rows.target[kept], weight[kept] / total))
+    return parts
 
 
 # --------------------------------------------------------------------------- the attacker

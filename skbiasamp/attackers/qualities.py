@@ -68,7 +68,10 @@ def quality_of(
         confusion = np.swapaxes(table, -1, -2) @ predicted
         return _called(quality, divide(confusion, true[..., None]) if balanced else confusion)
     if quality == "inverse_log_loss":
-        return inverse_log_loss(divide(table, true[..., None, :]) if balanced else table, predicted)
+        # One over the log loss of the probabilities that attackers predict.
+        table = divide(table, true[..., None, :]) if balanced else table
+        logs = np.log(np.clip(predicted, TINY, 1 - TINY))
+        return table.sum(axis=(-2, -1)) / -(table * logs).sum(axis=(-2, -1))
     if quality == "confidence":
         predicted = confident(predicted)
     # Whole weights are added up before anything is divided: equal qualities stay exactly equal.
@@ -101,52 +104,43 @@ def confident(shares: Array) -> Array:
 
 
 def _called(quality: Callable[..., float], confusion: Array) -> Array:
-    """Call the user's quality for each table of (true class, predicted class)."""
-    y_true, y_pred = (axis.ravel() for axis in np.indices(confusion.shape[-2:]))
-    flat = confusion.reshape(-1, y_true.size)
-    values = np.array([_call(quality, y_true, y_pred, weight) for weight in flat])
-    return values.reshape(confusion.shape[:-2])
+    """Call the user's quality for each table of (true class, predicted class).
 
-
-def _call(quality: Callable[..., float], y_true: Array, y_pred: Array, weight: Array) -> float:
-    """Call the user's quality; rows are repeated for one that takes no weights."""
-    used = weight > 0
-    y_true, y_pred, weight = y_true[used], y_pred[used], weight[used]
+    Rows are repeated for one that takes no weights.
+    """
     name = getattr(quality, "__name__", repr(quality))
     if isinstance(quality, type):
         raise InputTypeError("{quality} must be a function; got the class {found}.", found=name)
-    weights = {"sample_weight": weight} if _takes_weights(quality) else {}
-    check_call(f"quality={name}", quality, y_true, y_pred, **weights)
-    if not weights:
-        # As many rows as resolve shares of a thousandth.
-        times = np.rint(weight / weight.sum() * max(1000.0, weight.sum())).astype(int)
-        y_true, y_pred = np.repeat(y_true, times), np.repeat(y_pred, times)
-    value = quality(y_true, y_pred, **weights)
-    if not isinstance(value, Real | np.ndarray) or np.size(value) != 1 or np.iscomplexobj(value):
-        text = "quality={quality} must return a number; it returned {found!r}."
-        raise InputTypeError(text, quality=name, found=value)
-    number = float(value)
-    if not number >= 0:
-        raise InputError(
-            "quality={quality} returned {found:.6g}: a quality is larger for better attackers and "
-            "never negative, or amplification has no scale. Shift it, or take 1 / loss.",
-            quality=name,
-            found=number,
-        )
-    return number
-
-
-def _takes_weights(quality: Callable[..., float]) -> bool:
     try:
-        return "sample_weight" in inspect.signature(quality).parameters
+        weighs = "sample_weight" in inspect.signature(quality).parameters
     except ValueError:  # what is written in C has no signature
-        return False
-
-
-def inverse_log_loss(table: Array, shares: Array) -> Array:
-    """Return 1 / log loss of the probabilities (..., inputs, classes) that attackers predict."""
-    loss = -(table * np.log(np.clip(shares, TINY, 1 - TINY))).sum(axis=(-2, -1))
-    return table.sum(axis=(-2, -1)) / loss
+        weighs = False
+    classes = [axis.ravel() for axis in np.indices(confusion.shape[-2:])]
+    values = []
+    for weight in confusion.reshape(-1, classes[0].size):
+        used = weight > 0
+        y_true, y_pred = (codes[used] for codes in classes)
+        weights = {"sample_weight": weight[used]} if weighs else {}
+        check_call(f"quality={name}", quality, y_true, y_pred, **weights)
+        if not weighs:
+            # As many rows as resolve shares of a thousandth.
+            n = max(1000.0, weight[used].sum())
+            times = np.rint(weight[used] / weight[used].sum() * n).astype(int)
+            y_true, y_pred = np.repeat(y_true, times), np.repeat(y_pred, times)
+        value = quality(y_true, y_pred, **weights)
+        is_number = isinstance(value, Real | np.ndarray) and np.size(value) == 1
+        if not is_number or np.iscomplexobj(value):
+            text = "quality={quality} must return a number; it returned {found!r}."
+            raise InputTypeError(text, quality=name, found=value)
+        if not float(value) >= 0:
+            raise InputError(
+                "quality={quality} returned {found:.6g}: a quality is larger for better attackers "
+                "and never negative, or amplification has no scale. Shift it, or take 1 / loss.",
+                quality=name,
+                found=float(value),
+            )
+        values.append(float(value))
+    return np.array(values).reshape(confusion.shape[:-2])
 
 
 def inverse_spread(numbers: Array, weight: Array, noise: float = 0.0) -> Array:

@@ -38,7 +38,11 @@ def split(cells: Contingency, n_folds: int, n_draws: int, rng: np.random.Generat
     counts = _counts(cells)
     size = len(counts)
     if _MANY_ROWS * size < counts.sum():
-        starts = np.arange(size) if cells.clusters is not None else _starts_of_labels(cells)
+        starts = np.arange(size)
+        # Cells of one label, which differ in their predictions, stand together.
+        if cells.clusters is None:
+            keys = np.hstack([side_of(cells, side).labels.keys() for side in LABELS])
+            starts = np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]).any(axis=1)))
         folds = _counts_in_folds(counts, starts, n_folds, n_draws, rng)
     else:
         # With few rows a cell, drawing rows is faster than drawing counts.
@@ -48,12 +52,6 @@ def split(cells: Contingency, n_folds: int, n_draws: int, rng: np.random.Generat
             code = rng.integers(n_folds, size=len(owner)) * size + owner
             fold[:] = np.bincount(code, minlength=fold.size).reshape(fold.shape)
     return _weights(cells, folds.astype(float))
-
-
-def _starts_of_labels(cells: Contingency) -> Array:
-    """Return where the cells of each label begin; those of one differ in their predictions."""
-    keys = np.hstack([side_of(cells, side).labels.keys() for side in LABELS])
-    return np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]).any(axis=1)))
 
 
 def _counts_in_folds(

@@ -16,12 +16,10 @@ import skbiasamp
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import rate
 from skbiasamp.cli._options import add_command
-from skbiasamp.cli._over import add_over
-from skbiasamp.cli._reports import add_audit, add_compare
+from skbiasamp.cli._reports import run_audit, run_compare, run_over
 from skbiasamp.cli._terminal import complain, in_lines, say, say_report
 from skbiasamp.datasets import load_compas
 from skbiasamp.report.auditors import reading
-from skbiasamp.results import AuditReport
 
 _AGAIN = "charged again"
 _RATES = {
@@ -32,12 +30,7 @@ _RATES = {
 }
 
 
-def add_demo(commands: Any) -> None:
-    """Add the command to the parser."""
-    add_command(commands, "demo", _demo, "--folder")
-
-
-def _demo(options: argparse.Namespace) -> int:
+def run_demo(options: argparse.Namespace) -> int:
     """Audit data that come with the package, offline.
 
     Answer two questions on real data that come with the package (COMPAS, 5,278
@@ -55,21 +48,34 @@ def _demo(options: argparse.Namespace) -> int:
 
     compas = load_compas()
     say(in_lines(f"COMPAS: {len(compas.target):,} defendants of two races (public records)"))
-    labels, race = _named(compas.target), compas.sensitive_features
-    names = ("COMPAS score, medium or high risk", "COMPAS, two races")
-    score = _audited(labels, _named(compas.decile_score >= 5), race, names)
-    question = "1. The COMPAS score, medium or high risk (5 or more of 10): does it amplify?"
-    _present(question, score, pages / "compas-score.html")
+    labels, score = (
+        np.where(positive, _AGAIN, f"not {_AGAIN}")
+        for positive in (compas.target, compas.decile_score >= 5)
+    )
+    race = compas.sensitive_features
+    _answer(
+        "1. The COMPAS score, medium or high risk (5 or more of 10): does it amplify?",
+        {"model_name": "COMPAS score, medium or high risk", "data_name": "COMPAS, two races"},
+        pages / "compas-score.html",
+        y_true=labels,
+        y_pred=score,
+        sensitive_features=race,
+    )
     # The classifier never sees race, and is audited on the rows that it was not trained on.
     X, X_test, y, y_test, race, race_test = train_test_split(
         compas.data, labels, race, test_size=0.5, random_state=0
     )
-    predicted = GradientBoostingClassifier(random_state=0).fit(X, y).predict(X_test)
-    names = ("gradient-boosted classifier", "COMPAS, two races, the half not trained on")
-    trained = {"y_train": y, "sensitive_train": race}
-    classifier = _audited(y_test, predicted, race_test, names, **trained)
-    question = "2. A gradient-boosted classifier, trained on half of the rows: does it amplify?"
-    _present(question, classifier, pages / "compas-classifier.html")
+    data = "COMPAS, two races, the half not trained on"
+    _answer(
+        "2. A gradient-boosted classifier, trained on half of the rows: does it amplify?",
+        {"model_name": "gradient-boosted classifier", "data_name": data},
+        pages / "compas-classifier.html",
+        y_true=y_test,
+        y_pred=GradientBoostingClassifier(random_state=0).fit(X, y).predict(X_test),
+        sensitive_features=race_test,
+        y_train=y,
+        sensitive_train=race,
+    )
     say()
     say(
         in_lines(
@@ -80,28 +86,10 @@ def _demo(options: argparse.Namespace) -> int:
     return 0
 
 
-def _named(positive: Any) -> Any:
-    return np.where(positive, _AGAIN, f"not {_AGAIN}")
-
-
-def _audited(
-    labels: Any, predicted: Any, race: Any, names: tuple[str, str], **trained: Any
-) -> AuditReport:
-    report = skbiasamp.audit(
-        labels,
-        predicted,
-        sensitive_features=race,
-        pos_label=_AGAIN,
-        favourable=f"not {_AGAIN}",
-        random_state=0,
-        **trained,
-    )
-    report.context.update(model_name=names[0], data_name=names[1])
-    return report
-
-
-def _present(question: str, report: AuditReport, page: Path) -> None:
-    """Print verdict, metrics and errors by group; write the page."""
+def _answer(question: str, names: dict[str, str], page: Path, **labels: Any) -> None:
+    """Audit, print verdict, metrics and errors by group, and write the page."""
+    report = skbiasamp.audit(**labels, pos_label=_AGAIN, favourable=f"not {_AGAIN}", random_state=0)
+    report.context.update(names)
     say(f"\n{in_lines(question)}\n")
     say_report(report.to_document())
     rates = report.rates.set_index("group")[list(_RATES)].rename(columns=_RATES)
@@ -120,12 +108,7 @@ def _present(question: str, report: AuditReport, page: Path) -> None:
 # --------------------------------------------------------------------------- the command
 
 
-def add_app(commands: Any) -> None:
-    """Add the command to the parser."""
-    add_command(commands, "app", _app, "--port --no-browser --max-size")
-
-
-def _app(options: argparse.Namespace) -> int:
+def run_app(options: argparse.Namespace) -> int:
     """Audit files in a browser, without Python.
 
     Open a page on this machine. Drop a CSV or Parquet file into it, say what its
@@ -167,8 +150,8 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(
         dest="command", required=True, metavar="{audit,compare,over,app,demo}"
     )
-    for add in (add_audit, add_compare, add_over, add_app, add_demo):
-        add(commands)
+    for run in (run_audit, run_compare, run_over, run_app, run_demo):
+        add_command(commands, run)
     return whole
 
 
@@ -212,8 +195,14 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         return options
     if options.numeric:
         options.auditor = [*(options.auditor or ()), *reading("numbers")]
-    if wrong := _wrong_options(options):
-        command_line.error(wrong)
+    if options.fail_above is not None and options.limit is not None:
+        command_line.error("--limit takes the place of --fail-above: pass one of them")
+    for name in ("on", "allow_undefined", "inconclusive"):
+        if options.fail_above is None and options.limit is None and getattr(options, name):
+            command_line.error(
+                f"--{name.replace('_', '-')} has no effect without --fail-above or --limit: pass "
+                "one of these"
+            )
     options.tables = _own_files(command_line, options)
     needed = ["sensitive"] if options.text else ["target", "prediction", "sensitive"]
     if options.train and (options.command == "audit" or options.tables):
@@ -227,18 +216,6 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
             f"skbiasamp {options.command} --help has examples"
         )
     return options
-
-
-def _wrong_options(options: argparse.Namespace) -> str | None:
-    """Return what is wrong with the options of a gate."""
-    if options.fail_above is not None and options.limit is not None:
-        return "--limit takes the place of --fail-above: pass one of them"
-    if options.fail_above is None and options.limit is None:
-        for name in ("on", "allow_undefined", "inconclusive"):
-            if getattr(options, name):
-                option = f"--{name.replace('_', '-')}"
-                return f"{option} has no effect without --fail-above or --limit: pass one of these"
-    return None
 
 
 def _own_files(command_line: argparse.ArgumentParser, options: argparse.Namespace) -> Any:

@@ -10,28 +10,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
 from skbiasamp._input.errors import PARAMETER_OF, InputError, Spoken
-from skbiasamp._io.files import columns_of_files, opened
+from skbiasamp._io.files import opened
 from skbiasamp._io.writing import check_path
 
-_OPTIONS = (
-    *(
-        "missing",
-        "groups",
-        "delimiter",
-        "encoding",
-        "min_rows",
-        "decimal",
-        "max_groups",
-        "reference",
-        "threshold",
-    ),
-    *("time", "every"),
+# Roles in errors that are called as their options are.
+_ROLES = (
+    "missing groups delimiter encoding min_rows decimal max_groups reference threshold time every"
 )
 
 
@@ -104,7 +95,7 @@ def rows_of_files(
 ) -> Iterator[tuple[nw.LazyFrame[Any], list[dict[str, Any]]]]:
     """Yield the columns that options name, and others, of files that have rows."""
     columns = dict.fromkeys([*(column for given in named for column in given.columns), *also])
-    with opened(patterns, list(columns), **_written_as(options)) as (rows, files):
+    with opened(patterns, list(columns), **written_as(options)) as (rows, files):
         if not any(file["rows"] for file in files):
             where = ", ".join(patterns)
             raise InputError("{where} has no rows: there is nothing to audit", where=where)
@@ -123,22 +114,17 @@ def _binned(rows: nw.LazyFrame[Any], bins: list[tuple[str, list[float]]]) -> nw.
             raise InputError(text, column=column)
         numbers, texts = nw.col(column), [f"{edge:.15g}" for edge in edges]
         known = ~numbers.is_nan() if types[column].is_float() else ~numbers.is_null()
+        names = [f"under {texts[0]}", *(f"{a} to under {b}" for a, b in pairwise(texts))]
         last = nw.lit(f"{texts[-1]} or more")
         groups: nw.Expr = nw.when(known & (numbers >= edges[-1])).then(last)
-        for i in reversed(range(1, len(edges))):
-            name = nw.lit(f"{texts[i - 1]} to under {texts[i]}")
-            groups = nw.when(numbers < edges[i]).then(name).otherwise(groups)
-        groups = nw.when(numbers < edges[0]).then(nw.lit(f"under {texts[0]}")).otherwise(groups)
+        for edge, name in zip(edges[::-1], names[::-1], strict=True):
+            groups = nw.when(numbers < edge).then(nw.lit(name)).otherwise(groups)
         rows = rows.with_columns(groups.alias(column))
     return rows
 
 
-def columns_of_test(options: argparse.Namespace) -> tuple[str, ...] | None:
-    """Return the columns of the first file; None if only reading tells them."""
-    return columns_of_files(options.test, **_written_as(options))
-
-
-def _written_as(options: argparse.Namespace) -> dict[str, str | None]:
+def written_as(options: argparse.Namespace) -> dict[str, str | None]:
+    """Return how text files are read."""
     return {name: getattr(options, name) for name in ("delimiter", "encoding", "decimal")}
 
 
@@ -161,9 +147,9 @@ def names_of_options(named: list[Named]) -> dict[str, Spoken]:
                 whole = given.as_typed(*given.columns)
                 names[role if given.model is None else f"{role}[{given.model!r}]"] = whole
                 names |= {f"{role} column {each!r}": given.as_typed(each) for each in given.columns}
-    flags = {role: f"--{role.replace('_', '-')}" for role in _OPTIONS} | {"pos_label": "--positive"}
-    for role, flag in flags.items():
-        names[role] = partial(_option_named, flag)
+    names["pos_label"] = partial(_option_named, "--positive")
+    for role in _ROLES.split():
+        names[role] = partial(_option_named, f"--{role.replace('_', '-')}")
     return names
 
 

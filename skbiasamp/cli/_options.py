@@ -12,7 +12,7 @@ import io
 import itertools
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -34,25 +34,16 @@ def _finite(text: str, least: float = -math.inf) -> float:
     return number
 
 
-def _seed(text: str) -> int:
-    """Return a seed of random numbers."""
-    if not (text.isdecimal() and int(text) < 2**32):
-        raise argparse.ArgumentTypeError(f"must be a whole number of 0 or more; got {text!r}")
+def _whole(text: str, least: int, below: float, what: str) -> int:
+    """Return a whole number."""
+    if not (text.isdecimal() and least <= int(text) < below):
+        raise argparse.ArgumentTypeError(f"must be a {what}; got {text!r}")
     return int(text)
 
 
-def _port(text: str) -> int:
-    """Return a port."""
-    if not (text.isdecimal() and int(text) < 2**16):
-        raise argparse.ArgumentTypeError(f"must be a number from 0 to 65535; got {text!r}")
-    return int(text)
-
-
-def _megabytes(text: str) -> int:
-    """Return a size in megabytes."""
-    if not (text.isdecimal() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"must be a whole number of 1 or more; got {text!r}")
-    return int(text)
+_seed = partial(_whole, least=0, below=2**32, what="whole number of 0 or more")
+_port = partial(_whole, least=0, below=2**16, what="number from 0 to 65535")
+_megabytes = partial(_whole, least=1, below=math.inf, what="whole number of 1 or more")
 
 
 def _delimiter(text: str) -> str:
@@ -122,15 +113,15 @@ def _name_and_options(call: str) -> tuple[str, dict[str, Any]]:
         case ast.Name(name):
             return name, {}
         case ast.Call(ast.Name(name), [], keywords) if all(keyword.arg for keyword in keywords):
-            return name, {str(keyword.arg): _literal(keyword) for keyword in keywords}
+            options: dict[str, Any] = {}
+            for keyword in keywords:
+                try:
+                    options[str(keyword.arg)] = ast.literal_eval(keyword.value)
+                except ValueError:
+                    text = f"{keyword.arg} must be a number, a text in quotes or None"
+                    raise ValueError(text) from None
+            return name, options
     raise ValueError("parameters go by name, such as Class(power=2)")
-
-
-def _literal(keyword: ast.keyword) -> Any:
-    try:
-        return ast.literal_eval(keyword.value)
-    except ValueError:
-        raise ValueError(f"{keyword.arg} must be a number, a text in quotes or None") from None
 
 
 def _model_or_column(text: str) -> tuple[str | None, list[str]]:
@@ -177,12 +168,12 @@ def _flag(text: str) -> dict[str, Any]:
     return {"action": "store_true", "help": text}
 
 
-ON = (
+_ON = (
     "check these metrics instead: a metric (leakage, dpa), one row of the summary ('DPA A->T'), "
     "{every}, or worst (of an audit, the worst pair of group and task)"
 )
 # By their place in the help; usage has them in this order.
-OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
+_OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
     "columns": {
         "--time": _value("dates, times, or text that begins with a date such as 2026-11-21"),
         "--target": _value("the label, or 0/1 columns", nargs="+"),
@@ -333,29 +324,91 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
             text="what an interval means that lies on both sides of the limit: fail ends with 3 "
             "(the default), pass with 0",
         ),
-        "--on": _value(ON.format(every="all (except sizes, which are never below 0)"), nargs="+"),
+        "--on": _value(_ON.format(every="all (except sizes, which are never below 0)"), nargs="+"),
         "--allow-undefined": _flag("pass if there is no result to check, instead of exit code 2"),
     },
 }
-OF_MODELS: dict[str, Any] = {"nargs": "+", "metavar": "MODEL=NAME", "type": _model}
-OF_MODELS["action"] = _Models
-OF_MODELS_OR_FILES = OF_MODELS | {"type": _model_or_column}
+_OF_ROWS = (
+    "test --target --prediction --sensitive --sensitive-prediction --weight --positive "
+    "--favourable --groups --missing --bins --auditor --data-name --seed --delimiter --encoding "
+    "--decimal --html --json --markdown --limit"
+)
+_OF_REPORT = (
+    f"{_OF_ROWS} --train --cluster --threshold --min-rows --max-groups --numeric --text --labels "
+    "--target-text --fail-above --inconclusive --on --allow-undefined"
+)
+# The options of each command, and those that it has an entry of its own for.
+_OF_COMMAND = {
+    "audit": f"{_OF_REPORT} --score --given --model-name",
+    "compare": f"{_OF_REPORT} --reference",
+    "over": f"{_OF_ROWS} --time --every --reference --model-name",
+    "app": "--port --no-browser --max-size",
+    "demo": "--folder",
+}
+_OF_MODELS = {"nargs": "+", "metavar": "MODEL=NAME", "type": _model, "action": _Models}
+_OWN: dict[str, dict[str, dict[str, Any]]] = {
+    "audit": {
+        "--target": {
+            "help": "the label, or 0/1 columns; without it, the labels of --train are compared "
+            "with the predictions"
+        },
+    },
+    "compare": {
+        "--prediction": {
+            **_OF_MODELS,
+            "type": _model_or_column,
+            "help": "a model and the column of its prediction, labels or probabilities; 0/1 "
+            "columns are separated by commas. Without a model: the column in all files, of which "
+            "each model has its own (TEST is MODEL=FILE), with the same rows unless there is "
+            "--train",
+        },
+        "--sensitive-prediction": _OF_MODELS,
+        "--text": {
+            **_OF_MODELS,
+            "help": "texts of a model and their column; labels are read from them, in place of "
+            "--prediction",
+        },
+        "--fail-above": {
+            "help": "exit with 1 if a model clearly amplifies more than the reference: the "
+            "confidence interval of the difference in directional amplification lies above X, "
+            "with 3 if it lies on both sides; a number of 0 or more"
+        },
+        "--on": {"help": _ON.format(every="all")},
+    },
+    "over": {
+        "test": {
+            "help": "files of rows, or of counts: one JSON file a period, with its name",
+            "metavar": "FILE",
+        },
+        "--target": {"help": "the label, or 0/1 columns; without it predictions are watched alone"},
+        "--reference": {
+            "default": "1",
+            "metavar": "N|NAME",
+            "help": "so many first periods, or the period with this name (default: 1)",
+        },
+        "--auditor": {"action": "store", "help": "watch this metric"},
+        "--limit": {
+            "help": "exit with 1 if the value of the last period lies outside ±X, and with 3 if "
+            "its interval reaches beyond"
+        },
+    },
+}
+_USAGE = """\
+skbiasamp {command} TEST [TEST ...] [--train TRAIN [TRAIN ...]]
+         --target NAME [NAME ...] --prediction {model}NAME [{model}NAME ...]
+         --sensitive NAME [NAME ...] [options]
+       skbiasamp {command} TEST [TEST ...] --text {model}NAME --labels FILE
+         [--target-text NAME] --sensitive NAME [NAME ...] [options]"""
 
 
-def add_command(
-    commands: Any,
-    name: str,
-    run: Callable[..., int],
-    shared: str,
-    own: Mapping[str, Any] | None = None,
-    *,
-    usage: str | None = None,
-) -> None:
-    """Add a command to the parser; its text, from summary to examples, is the docstring of `run`.
+def add_command(commands: Any, run: Callable[..., int]) -> None:
+    """Add a command to the parser: `run_audit` is that of audit.
 
-    Options that are `shared` are as in the table; the command has its `own` entries of others.
+    Its text, from summary to examples, is the docstring of `run`.
     """
-    options = {option: {} for option in shared.split()} | dict(own or {})
+    name = run.__name__.removeprefix("run_")
+    models = {"audit": "", "compare": "MODEL="}
+    usage = _USAGE.format(command=name, model=models[name]) if name in models else None
     text = inspect.cleandoc(run.__doc__ or "")
     description, _, examples = text.partition("for example:\n")
     summary = description.partition("\n")[0].rstrip(".")
@@ -368,8 +421,9 @@ def add_command(
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.set_defaults(run=run)
-    for title, known in OPTIONS.items():
-        names = [option for option in known if option in options]
+    own = _OWN.get(name, {})
+    for title, known in _OPTIONS.items():
+        names = [option for option in known if option in _OF_COMMAND[name].split()]
         place = command.add_argument_group(title) if title and names else command
         for option in names:
-            place.add_argument(option, **known[option] | options[option])
+            place.add_argument(option, **known[option] | own.get(option, {}))

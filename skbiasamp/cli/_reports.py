@@ -1,4 +1,4 @@
-"""``skbiasamp audit`` and ``compare``: rows are read, measured, and checked against a limit."""
+"""``skbiasamp audit``, ``compare`` and ``over``: files are read, measured, and checked."""
 
 from __future__ import annotations
 
@@ -15,26 +15,25 @@ import pandas as pd
 
 import skbiasamp
 from skbiasamp._input.errors import InputError, quote, rows_of, speaking
-from skbiasamp._io.files import FEW_ROWS, find
-from skbiasamp._utils.formatting import INCONCLUSIVE, listed, name_of
+from skbiasamp._io.files import FEW_ROWS, columns_of_files, find
+from skbiasamp._utils.formatting import ALARM, INCONCLUSIVE, NOT_MEASURED, listed, name_of
 from skbiasamp._utils.progress import progress
 from skbiasamp.cli._files import (
     Named,
     checked_outputs,
     columns_by_role,
-    columns_of_test,
     named_columns,
     names_of_findings,
     names_of_options,
     rows_of_files,
+    written_as,
 )
-from skbiasamp.cli._options import OF_MODELS, OF_MODELS_OR_FILES, ON, add_command
 from skbiasamp.cli._terminal import in_lines, say, say_and_write, say_unread
 from skbiasamp.report import described_files
 from skbiasamp.report.checks.texts import share_of_rows, unread
 from skbiasamp.results import AuditReport, ComparisonReport, Finding
-from skbiasamp.results.gate import FAILED, PASSED, UNDEFINED
-from skbiasamp.text import LabelledTexts, label_columns
+from skbiasamp.results.gate import FAILED, PASSED, UNDEFINED, Limit
+from skbiasamp.text import label_columns
 from skbiasamp.text.labeler import REFUSAL
 
 _EXAMPLE = '{"dog": ["dog", "puppy"], "oven": ["oven", "stove"]}'
@@ -83,7 +82,7 @@ class Texts:
         """Return the columns of true labels that no option names: those called as the labels."""
         if not self.labels or any(given.side in ("target", "target_text") for given in named):
             return []
-        columns = columns_of_test(options) or self.labels
+        columns = columns_of_files(options.test, **written_as(options)) or self.labels
         lacking = [name for name in self.labels if name not in columns]
         if lacking:
             text = (
@@ -97,18 +96,31 @@ class Texts:
     def labelled(
         self, rows: nw.LazyFrame[Any], named: list[Named]
     ) -> tuple[nw.LazyFrame[Any], list[Named]]:
-        """Return test rows with labels in place of texts, and which columns hold these."""
+        """Return rows with labels in place of texts, and which columns hold these.
+
+        Rows of training have no texts of a model, and the columns that they had.
+        """
         if not self.labels:
             return rows, named
         frame = rows.collect().to_pandas()
+        columns_of = {given.side: given.columns for given in named}
         texts = [given for given in named if given.side == "text"]
-        read = self._read(frame, named, texts)
+        read = label_columns(
+            frame,
+            self.labels,
+            list(dict.fromkeys(given.columns[0] for given in texts)),
+            target=columns_of.get("target"),
+            target_texts=columns_of.get("target_text", [None])[0],
+            refusals=self.refusals,
+        )
+        labelled = nw.from_native(read.frame).lazy()
+        if not texts:
+            return labelled, named
         self.refusals, self.unread = REFUSAL in read.target, read.unread
         (truth,) = (given for given in named if given.side in ("target", "target_text"))
         # A text that mentions none of several objects is no class: it is reported.
         if truth.side == "target_text" or len(truth.columns) != 1 or len(self.labels) == 1:
-            sensitive = (given.columns for given in named if given.side == "sensitive")
-            by = [frame[name].to_numpy() for columns in sensitive for name in columns]
+            by = [frame[name].to_numpy() for name in columns_of["sensitive"]]
             shares = []
             for name, without in read.no_label.items():
                 of_groups = pd.Series(without.to_numpy()).groupby(by).mean()
@@ -122,27 +134,7 @@ class Texts:
             columns = read.predictions[given.columns[0]]
             shown = given.as_typed(*given.columns)
             made.append(Named("prediction", columns, given.model, shown=shown))
-        return (
-            nw.from_native(read.frame).lazy(),
-            [given for given in named if given.side not in _SOURCES] + made,
-        )
-
-    def labelled_train(self, rows: nw.LazyFrame[Any], named: list[Named]) -> nw.LazyFrame[Any]:
-        """Return training rows with labels in place of texts."""
-        if not self.labels:
-            return rows
-        return nw.from_native(self._read(rows.collect().to_pandas(), named, []).frame).lazy()
-
-    def _read(self, frame: pd.DataFrame, named: list[Named], texts: list[Named]) -> LabelledTexts:
-        truth = {given.side: given.columns for given in named}
-        return label_columns(
-            frame,
-            self.labels,
-            list(dict.fromkeys(given.columns[0] for given in texts)),
-            target=truth.get("target"),
-            target_texts=truth.get("target_text", [None])[0],
-            refusals=self.refusals,
-        )
+        return labelled, [given for given in named if given.side not in _SOURCES] + made
 
 
 def read_word_lists(path: str) -> dict[str, Any]:
@@ -171,62 +163,9 @@ _SAME_ROWS = (
     "Without --train, the files of models hold the same rows in the same order, with the same "
     "labels and groups."
 )
-_USAGE = """\
-skbiasamp {command} TEST [TEST ...] [--train TRAIN [TRAIN ...]]
-         --target NAME [NAME ...] --prediction {model}NAME [{model}NAME ...]
-         --sensitive NAME [NAME ...] [options]
-       skbiasamp {command} TEST [TEST ...] --text {model}NAME --labels FILE
-         [--target-text NAME] --sensitive NAME [NAME ...] [options]"""
-_SHARED = (
-    "test --train --groups --missing --min-rows --max-groups --auditor --numeric --data-name "
-    "--seed --delimiter --encoding --decimal --bins --target --prediction --sensitive "
-    "--sensitive-prediction --weight --cluster --positive --threshold --text --labels "
-    "--target-text --html --json --markdown --fail-above --limit --inconclusive --on "
-    "--allow-undefined"
-)
-_OF_AUDIT = {
-    "--target": {
-        "help": "the label, or 0/1 columns; without it, the labels of --train are compared with "
-        "the predictions"
-    },
-}
-_OF_COMPARE = {
-    "--prediction": {
-        "help": "a model and the column of its prediction, labels or probabilities; 0/1 columns "
-        "are separated by commas. Without a model: the column in all files, of which each "
-        "model has its own (TEST is MODEL=FILE), with the same rows unless there is --train",
-        **OF_MODELS_OR_FILES,
-    },
-    "--sensitive-prediction": OF_MODELS,
-    "--text": {
-        "help": "texts of a model and their column; labels are read from them, in place of "
-        "--prediction",
-        **OF_MODELS,
-    },
-    "--fail-above": {
-        "help": "exit with 1 if a model clearly amplifies more than the reference: the confidence "
-        "interval of the difference in directional amplification lies above X, with 3 if it lies "
-        "on both sides; a number of 0 or more"
-    },
-    "--on": {"help": ON.format(every="all")},
-}
 
 
-def add_audit(commands: Any) -> None:
-    """Add the command to the parser."""
-    shared = f"{_SHARED} --favourable --score --given --model-name"
-    usage = _USAGE.format(command="audit", model="")
-    add_command(commands, "audit", _audit, shared, _OF_AUDIT, usage=usage)
-
-
-def add_compare(commands: Any) -> None:
-    """Add the command to the parser."""
-    shared = f"{_SHARED} --reference --favourable"
-    usage = _USAGE.format(command="compare", model="MODEL=")
-    add_command(commands, "compare", _compare, shared, _OF_COMPARE, usage=usage)
-
-
-def _audit(options: argparse.Namespace) -> int:
+def run_audit(options: argparse.Namespace) -> int:
     r"""Audit the predictions in files (CSV, Parquet, ...).
 
     The report has every metric that the columns allow: directional amplification,
@@ -261,7 +200,7 @@ def _audit(options: argparse.Namespace) -> int:
     return _report(options)
 
 
-def _compare(options: argparse.Namespace) -> int:
+def run_compare(options: argparse.Namespace) -> int:
     r"""Compare models that predicted the same rows.
 
     The report has every metric that the columns allow. The output opens with a
@@ -324,7 +263,7 @@ def _report(options: argparse.Namespace) -> int:
         train, training_files = None, []
         if options.train is not None:
             train, training_files = read(options.train, of_train)
-            train = texts.labelled_train(train, of_train)
+            train, _ = texts.labelled(train, of_train)
         arguments = _arguments(options, named, tables, sum(file["rows"] for file in files))
         if options.command == "audit":
             made: Any = skbiasamp.audit_frame(**arguments, train=train)
@@ -397,34 +336,25 @@ def _arguments(
     columns = columns_by_role(named)
     if options.threshold is not None and columns.get("score") == columns.get("prediction"):
         columns.pop("score", None)  # what the threshold decides on are scores already
-    rows: Any = tables.get(None)
-    are_single = not _OF_ROWS.isdisjoint(columns)
-    if rows is not None and (
-        n_rows <= FEW_ROWS or are_single or _are_summed(rows, named, options.threshold)
-    ):
-        rows = rows.collect()
-    own_options = {
-        "audit": ("favourable", "limit"),
-        "compare": ("reference", "favourable"),
-    }
-    alike = ("auditor", "groups", "missing", "min_rows", "max_groups", "threshold")
-    own = {name: getattr(options, name) for name in alike + own_options[options.command]}
-    if None not in tables:
-        own["y_preds"] = {model: table.to_native() for model, table in tables.items()}
+    audits = options.command == "audit"
+    alike = ("auditor", "groups", "missing", "min_rows", "max_groups", "threshold", "favourable")
+    own = {name: getattr(options, name) for name in (*alike, "limit" if audits else "reference")}
     own |= {"pos_label": options.positive, "random_state": options.seed}
-    own["frame" if options.command == "audit" else "y_true"] = (
-        None if rows is None else rows.to_native()
-    )
-    return columns | own
-
-
-def _are_summed(rows: nw.LazyFrame[Any], named: list[Named], threshold: float | None) -> bool:
-    """Whether an engine could only sum the predictions of several models."""
-    of_models = [given.columns for given in named if given.model is not None]
-    types = rows.collect_schema()
-    kinds = [types[name] for columns in of_models for name in columns]
-    soft = any(kind.is_float() or kind.is_decimal() for kind in kinds)
-    return any(len(columns) > 1 for columns in of_models) or (soft and threshold is None)
+    rows: Any = tables.get(None)
+    if rows is None:
+        own["y_preds"] = {model: table.to_native() for model, table in tables.items()}
+    else:
+        # An engine could only sum the predictions of several models.
+        of_models = [given.columns for given in named if given.model is not None]
+        types = rows.collect_schema()
+        kinds = [types[name] for columns_of in of_models for name in columns_of]
+        soft = any(kind.is_float() or kind.is_decimal() for kind in kinds)
+        summed = any(len(columns_of) > 1 for columns_of in of_models)
+        summed |= soft and options.threshold is None
+        if n_rows <= FEW_ROWS or summed or not _OF_ROWS.isdisjoint(columns):
+            rows = rows.collect()
+        rows = rows.to_native()
+    return columns | own | {"frame" if audits else "y_true": rows}
 
 
 def _check_limit(report: AuditReport | ComparisonReport, options: argparse.Namespace) -> int:
@@ -460,3 +390,73 @@ def _check_limit(report: AuditReport | ComparisonReport, options: argparse.Names
         return 0
     say(in_lines(sentence))
     return _CODES[outcome]
+
+
+# --------------------------------------------------------------------------- periods
+
+
+def run_over(options: argparse.Namespace) -> int:
+    r"""Audit a model over time, with alarms.
+
+    Every period is compared with the reference and with the periods before it. If
+    nothing changes, the chance of any alarm is at most 5 %, however many periods
+    there are. Pass files of rows with a column of times. Or pass counts that
+    Contingency.to_json wrote, one file a period, such as 2026-11.json.
+
+    for example:
+      skbiasamp over decisions.parquet --time day --reference 3 --target hired \
+          --prediction predicted --sensitive sex --html page.html
+      skbiasamp over 'counts/2026-*.json' --reference 3
+
+    exit codes: 0 no alarm; 1 an alarm, or a last period outside the limit; 2 bad
+    input; 3 not measured: there is no period after the reference, or the last one
+    may lie outside the limit
+    """
+    counted = options.test[0].endswith(".json")
+    paths = find(options.test, (".json",)) if counted else find(options.test)
+    outputs = checked_outputs(options, paths)
+    named = named_columns(options)
+    how: dict[str, Any] = {
+        name: getattr(options, name)
+        for name in ("auditor", "favourable", "groups", "missing", "model_name")
+    }
+    how |= {"pos_label": options.positive, "random_state": options.seed}
+    how["data_name"] = options.data_name or ", ".join(options.test)
+    # A number of four digits is a year, which names a period.
+    of_periods = options.reference.isdecimal() and len(options.reference) < 4
+    how["reference"] = int(options.reference) if of_periods else options.reference
+    how |= columns_by_role(named) | {"time": options.time}
+    described: list[dict[str, Any]] = []
+    with speaking(names_of_options(named) | {"frame": "FILE", "favourable": "--favourable"}):
+        if counted:
+            timeline = skbiasamp.audit_over(_counts(paths), **how)
+        elif options.time is None:
+            text = "--time must name the column of dates or times, unless files hold counts (.json)"
+            raise InputError(text)
+        else:
+            every = None if options.every == "name" else options.every
+            with rows_of_files(options, options.test, named, options.time) as (rows, files):
+                few = sum(file["rows"] for file in files) <= FEW_ROWS
+                frame = rows.collect() if few else rows
+                timeline = skbiasamp.audit_over(frame.to_native(), every=every, **how)
+            described = described_files(files, [])
+    timeline.context.update(call=options.call, data_files=described)
+    say_and_write(timeline, outputs, described)
+    code = {ALARM: 1, NOT_MEASURED: 3}.get(timeline.verdict, 0)
+    if options.limit is None or code == 1:
+        return code
+    last = timeline.to_frame().iloc[-1]
+    limit = Limit.checked(options.limit, one_sided=False)
+    say(f"\n{last['period']}, limit {limit.size:g}: {limit.word(last['low'], last['high'])}.")
+    return max(code, {FAILED: 1, PASSED: 0}.get(limit.outcome(last["low"], last["high"]), 3))
+
+
+def _counts(paths: list[Path]) -> dict[str, skbiasamp.Contingency]:
+    """Return the counts of each period, which is the name of its file."""
+    counts: dict[str, skbiasamp.Contingency] = {}
+    for path in paths:
+        if path.stem in counts:
+            text = "{path}: another file has the period {period} too. Add their counts (+) first"
+            raise InputError(text, path=path, period=path.stem)
+        counts[path.stem] = skbiasamp.Contingency.from_json(path)
+    return counts

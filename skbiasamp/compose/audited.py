@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import sklearn
@@ -148,6 +148,7 @@ class AuditedClassifier(SensitiveWrapper):
     sensitive: Any = Option(None, *SENSITIVE)
     drop_sensitive: bool | None = Option(None, "boolean", None)
     sensitive_estimator: Any = Option(None, HasMethods(["fit", "predict"]), None)
+    _combinations = cast("Array | None", None)  # the values of several sensitive columns
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         features = self._hide(X)
@@ -173,7 +174,16 @@ class AuditedClassifier(SensitiveWrapper):
                     self.auditors_[name] = getattr(clone(auditor), self._learn)(
                         y, sensitive_features=attribute, sample_weight=inner.get("sample_weight")
                     )
-            self._fit_sensitive(X, attribute, routed["sensitive_estimator"])
+        if attribute is not None and self.sensitive_estimator is not None:
+            table = to_native(attribute, "sensitive_features")
+            code, self._combinations = np.ravel(table), None
+            if table.ndim == 2 and table.shape[1] > 1:
+                code = combination_codes(table)
+                first = np.unique(code, return_index=True)[1]
+                self._combinations = np.asarray(table, dtype=object)[first]
+            self.sensitive_estimator_ = clone(self.sensitive_estimator).fit(
+                self._without_sensitive(X), code, **routed["sensitive_estimator"]
+            )
         if attribute is not None and requests(self.estimator, "fit"):
             inner = {"sensitive_features": attribute, **inner}
         with self._noting(X), _passing(self.estimator, "fit", inner):
@@ -291,21 +301,6 @@ class AuditedClassifier(SensitiveWrapper):
                 )
         with _passing(self.estimator_, method, params):
             return getattr(self.estimator_, method)(self._features(X), *args, **params)
-
-    def _fit_sensitive(self, X: Any, attribute: Any, params: dict[str, Any]) -> None:
-        """Train the classifier of the sensitive feature."""
-        if self.sensitive_estimator is None:
-            return
-        table = to_native(attribute, "sensitive_features")
-        self._combinations: Array | None = None
-        if table.ndim == 2 and table.shape[1] > 1:
-            code = combination_codes(table)
-            first = np.unique(code, return_index=True)[1]
-            self._combinations = np.asarray(table, dtype=object)[first]
-        else:
-            code = np.ravel(table)
-        features = self._without_sensitive(X)
-        self.sensitive_estimator_ = clone(self.sensitive_estimator).fit(features, code, **params)
 
     def _predict_sensitive(self, X: Any) -> Any:
         """Return the predicted sensitive feature, or None if nothing predicts it."""

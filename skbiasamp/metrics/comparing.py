@@ -33,7 +33,7 @@ def mean_of_models(auditor: Any, cells: Contingency, method: str = "t") -> Audit
 
 
 RUN = "run"
-_DIFFERENCE = ("difference", "difference_low", "difference_high", "p_value")
+DIFFERENCE = ("difference", "difference_low", "difference_high", "p_value")
 _CHURN = ("model", "group", "n", "changed", "share", "p_value")
 
 
@@ -147,7 +147,7 @@ def comparison_result(
         gap, pairs = difference_of(name)
         if np.isnan(models[name]["value"] - models[reference]["value"]):
             gap = Mean(*[np.nan] * 4)
-        rows[name] |= dict(zip(_DIFFERENCE, map(float, gap), strict=True))
+        rows[name] |= dict(zip(DIFFERENCE, map(float, gap), strict=True))
         tables.append(pd.DataFrame({"model": name, **pairs}))
         if not same_rows:
             continue

@@ -126,12 +126,11 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
             [(1.0, after), (-1.0, before)],
             few=after.few,
         )
-        epsilons = {
-            name: _largest(ratios.value)
-            for name, ratios in (("epsilon_labels", before), ("epsilon_predictions", after))
-        }
+        columns = test.group_columns or ()
+        columns = columns if len(columns) > 1 else ()
+        groups = combinations([group_of(group, columns) for group in test.groups], 2)
         return Pairs(
-            _pair_names(test),
+            tuple(f"{group} / {other}" for group, other in groups),
             _outcomes(test),
             labelled=before,
             predicted=after,
@@ -139,7 +138,10 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
             change=change,
             delta=change,
             aggregate=LargestChange(bound=math.inf, before=before, after=after),
-            statistics=epsilons,
+            statistics={
+                "epsilon_labels": _largest(before.value),
+                "epsilon_predictions": _largest(after.value),
+            },
         )
 
     def _ratios(self, test: Contingency, side: SideName) -> Mapped:
@@ -174,19 +176,10 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
         at = np.arange(ratios.size)
         column = np.tile(np.arange(n_outcomes) % n_tasks, len(group))
         known = np.nan_to_num(per_rate, posinf=0.0, neginf=0.0)
+        slopes = [(turned * known[group]).ravel(), (-turned * known[other]).ravel()]
+        rates_of = [np.repeat(side, n_outcomes) * n_tasks + column for side in (group, other)]
         weights = sparse.csr_array(
-            (
-                np.concatenate([(turned * known[group]).ravel(), (-turned * known[other]).ravel()]),
-                (
-                    np.concatenate([at, at]),
-                    np.concatenate(
-                        [
-                            np.repeat(group, n_outcomes) * n_tasks + column,
-                            np.repeat(other, n_outcomes) * n_tasks + column,
-                        ]
-                    ),
-                ),
-            ),
+            (np.concatenate(slopes), (np.tile(at, 2), np.concatenate(rates_of))),
             shape=(ratios.size, rates.value.size),
         )
         n = np.minimum(test.count("group")[group], test.count("group")[other])[:, None]
@@ -215,13 +208,6 @@ def _outcomes(cells: Contingency) -> Names:
     if cells.classes is not None and len(cells.classes) == 2:
         return (*cells.tasks, *(name for name in cells.classes if name not in cells.tasks))
     return (*cells.tasks, *(f"not {task_of(name)}" for name in cells.tasks))
-
-
-def _pair_names(cells: Contingency) -> Names:
-    """Return names of all pairs of groups."""
-    columns = cells.group_columns or ()
-    named = [group_of(group, columns if len(columns) > 1 else ()) for group in cells.groups]
-    return tuple(f"{group} / {other}" for group, other in combinations(named, 2))
 
 
 def _largest(values: Array) -> float:

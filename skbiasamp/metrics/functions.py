@@ -87,7 +87,9 @@ def function_of(
         raise InputTypeError("{name} must be text; got {seen!r}.", seen=name)
     if not isinstance(without, list | tuple):
         raise InputTypeError("{without} must be a list of names; got {seen!r}.", seen=without)
-    name = name or _name_of(auditor)
+    if not name:  # of the metric: differential_fairness_amplification
+        metric = auditor.metric.casefold().removesuffix(" amplification")
+        name = "_".join(re.findall(r"\w+", metric)) + "_amplification"
     idle = {*_OF_INTERVALS, *without} | (set() if auditor.kind.has_attacker else _OF_DRAWS)
     own = inspect.signature(auditor).parameters
     options = {key: parameter for key, parameter in own.items() if key not in idle}
@@ -127,12 +129,6 @@ def function_of(
     function.__signature__ = signature  # type: ignore[attr-defined]
     function.__doc__ = _function_doc(auditor, list(signature.parameters))
     return keywords()(function)
-
-
-def _name_of(auditor: type[BaseAuditor]) -> str:
-    """Return the name of a metric's function: differential_fairness_amplification."""
-    metric = auditor.metric.casefold().removesuffix(" amplification")
-    return "_".join(re.findall(r"\w+", metric)) + "_amplification"
 
 
 def fit_if_given(auditor: Any, y_train: Any, sensitive_train: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.labels import Codes, Members, Side
-from skbiasamp.counts.cells import C, labels_of, sides_of, with_sides
+from skbiasamp.counts.cells import labels_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.inference.association import Association, association_of
 from skbiasamp.inference.pairs import MeanChange, Pairs
@@ -90,7 +90,12 @@ class LabelAuditor(CooccurrenceAuditor):
     def _count(self, y_true: Any, labels: Any, columns: Any, **known: Any) -> Contingency:
         if columns or is_contingency(y_true):  # groups were counted too
             like = known.pop("like", None)
-            cells = _without_groups(super()._count(y_true, labels, columns, **known))
+            cells = super()._count(y_true, labels, columns, **known)
+            sides: dict[SideName, Side] = {
+                "group": Side(_EVERYONE, Codes(np.zeros(cells.n_cells, int), 1))
+            }
+            sides |= {n: side for n, side in sides_of(cells).items() if not n.startswith("group")}
+            cells = with_sides(cells, sides)
             return cells if like is None else cells.conform(like)
         rows = labels.get("y_pred") if y_true is None else y_true
         everyone = [_EVERYONE[0]] * len(to_native(rows, "y_true"))
@@ -149,13 +154,6 @@ def _ahead(cells: Contingency, side: SideName) -> Association:
     rival[first] = second
     has = labels_of(cells, side).dense(slice(None), float)
     return association_of(cells, Members(has - has[:, rival]), "group", by_group=True, centre=False)
-
-
-def _without_groups(cells: C) -> C:
-    """Return cells that are all in one group."""
-    everyone = Side(_EVERYONE, Codes(np.zeros(cells.n_cells, int), 1))
-    kept = {name: side for name, side in sides_of(cells).items() if not name.startswith("group")}
-    return with_sides(cells, {"group": everyone, **kept})
 
 
 label_amplification = function_of(

@@ -13,7 +13,7 @@ from scipy import special, stats
 
 from skbiasamp._input.checks import MISSING_POLICIES, Array
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError, fewer_groups, quote, speaking
+from skbiasamp._input.errors import PARAMETER_OF, InputError, fewer_groups, quote, speaking
 from skbiasamp._input.labels import codes_of
 from skbiasamp._input.options import Option, WithOptions, keywords
 from skbiasamp._input.rows import read_clusters
@@ -28,16 +28,10 @@ from skbiasamp.render.document import Document, Text
 from skbiasamp.render.words import express
 from skbiasamp.results import AuditResult
 
-_PARAMETER_OF = {
-    "prediction": "y_pred",
-    "sensitive": "sensitive_features",
-    "pair": "pairs",
-    "weight": "sample_weight",
-    "cluster": "clusters",
-}
-_NUMBERS = ["n_pairs", "n_unmatched", "higher", "lower", "mean", "mean_other", "difference",
-            "standard_error", "low", "high", "p_value", "p_adjusted", "ratio", "ratio_low",
-            "ratio_high"]  # fmt: skip
+_NUMBERS = (
+    "n_pairs n_unmatched higher lower mean mean_other difference standard_error low high p_value "
+    "p_adjusted ratio ratio_low ratio_high"
+)
 
 
 class _Differences(AuditResult):
@@ -221,7 +215,8 @@ class MatchedPairsAuditor(WithOptions):
         }
         if columns := {name: column for name, column in named.items() if column is not None}:
             read = read_columns(y_pred, columns)
-            given |= {"y_pred": None} | {_PARAMETER_OF[name]: own for name, own in read.items()}
+            given["y_pred"] = None
+            given |= {PARAMETER_OF.get(name, "pairs"): values for name, values in read.items()}
         rows, rng = _Rows.read(given, self.pos_label, self.missing), generator(self.random_state)
         groups = combinations(range(len(rows.names)), 2)
         each = [(i, j, k) for i, j in groups for k in range(len(rows.tasks))]
@@ -232,13 +227,16 @@ class MatchedPairsAuditor(WithOptions):
         own: Any = table.iloc[largest]
         if len(each) > 1:
             own = self._compared(rows, *each[largest], 1 - (1 - level) / len(each), rng)
+        verdict = words.ADDS if own["low"] > 0 or own["high"] < 0 else words.NO_EFFECT
+        if np.isnan(own["low"]):
+            verdict = words.NOT_MEASURED
         return _Differences(
             metric=self.metric,
             direction=None,
             value=float(own["difference"]),
             low=float(own["low"]),
             high=float(own["high"]),
-            verdict=_verdict(own),
+            verdict=verdict,
             confidence_level=level,
             p_value=float(min(len(each) * own["p_value"], 1.0)),
             n_samples=float(rows.weight[rows.pair].sum()),
@@ -263,7 +261,7 @@ class MatchedPairsAuditor(WithOptions):
         both: Array = np.all(n > 0, axis=0)
         w, total = rows.weight[both], rows.weight[both].sum()
         row = {"group": rows.names[i], "other": rows.names[j], "task": rows.tasks[k]}
-        row |= dict.fromkeys(_NUMBERS, np.nan) | {"test": ""}
+        row |= dict.fromkeys(_NUMBERS.split(), np.nan) | {"test": ""}
         row["n_pairs"], row["n_unmatched"] = total, rows.weight[np.sum(n > 0, axis=0) == 1].sum()
         if not total:
             return row
@@ -409,13 +407,6 @@ def _skewed_reach(apart: Array, weight: Array, reach: float) -> Array:
     return np.maximum(reach, ends * [1, -1])
 
 
-def _verdict(row: Any) -> str:
-    """Return what the interval of a difference says."""
-    if np.isnan(row["low"]):
-        return words.NOT_MEASURED
-    return words.ADDS if row["low"] > 0 or row["high"] < 0 else words.NO_EFFECT
-
-
 class _Rows(NamedTuple):
     """Rows as numbers: values (rows × tasks), groups, pairs with their weights, and clusters."""
 
@@ -475,26 +466,20 @@ class _Rows(NamedTuple):
         if (clusters := given["clusters"]) is not None:
             clusters = read_clusters(clusters, len(ids))[0][rows.kept]
         columns = () if group_side.columns == (0,) else group_side.columns
-        _check_pairs(pair, group, ids[rows.kept][first])
+        present = np.zeros((len(first), len(names)), bool)
+        present[pair, group] = True
+        alone = present.sum(axis=1) < 2
+        named = quote(ids[rows.kept][first][alone].tolist(), 3)
+        if alone.all():
+            text = "{pairs} must give rows of two groups one id; each of {named} has one group."
+            raise InputError(text, named=named)
+        if alone.any():
+            warn(
+                f"{alone.sum():,} of {len(alone):,} pairs have rows of one group only and are left "
+                f"out: {named}.",
+                UncertaintyWarning,
+            )
         return cls(values, tasks, group, names, columns, pair, weight, clusters)
-
-
-def _check_pairs(pair: Array, group: Array, ids: Array) -> None:
-    """Raise if no pair has two groups, and warn of those that have one, by their `ids`."""
-    present = np.zeros((len(ids), group.max() + 1), bool)
-    present[pair, group] = True
-    alone = present.sum(axis=1) < 2
-    if not alone.any():
-        return
-    named = quote(ids[alone].tolist(), 3)
-    if alone.all():
-        text = "{pairs} must give rows of two groups one id; each of {named} has one group."
-        raise InputError(text, named=named)
-    warn(
-        f"{alone.sum():,} of {len(alone):,} pairs have rows of one group only and are left "
-        f"out: {named}.",
-        UncertaintyWarning,
-    )
 
 
 def _agresti_and_min(

@@ -215,10 +215,11 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         moved = pairs.rate_change
         if shares:
             moved = np.where(sign == 0, 0.0, sign * moved)
+        variance = math.nan if np.isnan(moved).all() else float(np.nanvar(moved))
         return replace(
             pairs,
             aggregate=MeanSize(self._divisor(moved, test), only_signed=shares),
-            statistics=pairs.statistics | {"variance": _variance(moved)},
+            statistics=pairs.statistics | {"variance": variance},
         )
 
     def _divisor(self, moved: Array, test: Contingency) -> float:
@@ -273,14 +274,6 @@ def _associate(
     return association_of(
         cells, labels_of(cells, outcome), labels_of(cells, given), by_group=False, times=times
     )
-
-
-def _variance(values: Array) -> Any:
-    """Population variance over the defined pairs."""
-    axes, n = (-2, -1), (~np.isnan(values)).sum(axis=(-2, -1), keepdims=True)
-    with np.errstate(invalid="ignore"):
-        center = np.nansum(values, axis=axes, keepdims=True) / n
-        return np.nansum((values - center) ** 2, axis=axes) / n[..., 0, 0]
 
 
 multi_attribute_amplification = function_of(MultiAttributeAuditor)

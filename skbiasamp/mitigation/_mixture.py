@@ -23,8 +23,7 @@ from skbiasamp.compose.wrapper import SensitiveClassifier
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.mitigation._pairs import check_rows
 from skbiasamp.mitigation._samplers import RatioBalancer
-from skbiasamp.model_selection.folds import seeded_clone
-from skbiasamp.model_selection.row_classifier import RowClassifier, RowData
+from skbiasamp.model_selection.folds import RowClassifier, RowData, seeded_clone
 from skbiasamp.model_selection.thresholds import held_out, most_probable, task_scores
 
 _SHARES = np.linspace(0, 1, 21)

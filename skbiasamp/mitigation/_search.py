@@ -48,6 +48,9 @@ from skbiasamp.mitigation._thresholds import AmplificationThresholdClassifier, s
 from skbiasamp.model_selection import BaseRateThresholdClassifier
 from skbiasamp.model_selection.folds import (
     STRATIFY,
+    LabelledRows,
+    RowClassifier,
+    RowData,
     check_lacks,
     fitted_auditor,
     fold_strata,
@@ -58,7 +61,6 @@ from skbiasamp.model_selection.folds import (
     seeded_clone,
     splits_of,
 )
-from skbiasamp.model_selection.row_classifier import LabelledRows, RowClassifier, RowData
 from skbiasamp.results.gate import Limit
 from skbiasamp.results.mitigation_search import BASELINE, FAILED, STOPPED, WORSE, MitigationSearch
 

@@ -3,52 +3,61 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.model_selection import GroupKFold
 from sklearn.utils import check_random_state
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, has_method, validate_params
-from skbiasamp._utils.formatting import printable
+from skbiasamp._utils.formatting import ADDS, NO_EFFECT, NOT_MEASURED, printable
 from skbiasamp._utils.progress import follow, progress, without_callbacks
+from skbiasamp._utils.version import made_now
+from skbiasamp._utils.warnings import collected
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.outcomes import outcomes_of
 from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference import adjust_p_values
-from skbiasamp.model_selection._fold_audits import (
-    Halves,
-    audit_of_folds,
-    cut_in_halves,
-    over_samples,
-)
+from skbiasamp.inference.influence import interval
+from skbiasamp.inference.runs import Mean
+from skbiasamp.metrics.comparing import DIFFERENCE, mean_of_results
+from skbiasamp.metrics.functions import TRAINING, lacks
 from skbiasamp.model_selection.folds import (
     STRATIFY,
-    are_partition,
+    LabelledRows,
+    Repeat,
+    check_lacks,
     fitted_auditor,
     fold_strata,
     of_held_out,
+    over_folds,
     pooled_comparison,
     run_folds,
     seeded_clone,
     splits_of,
 )
-from skbiasamp.model_selection.row_classifier import LabelledRows
+from skbiasamp.render.words import express
 from skbiasamp.results import (
     MODEL_COLUMNS,
+    AuditResult,
     ComparisonResult,
     CrossAuditResult,
     without_equal_values,
 )
+from skbiasamp.results.cross_audit import findings_of_training
 from skbiasamp.results.exports import Exported
 
 # An interval stands beside the number that it is of.
@@ -300,8 +309,14 @@ def cross_audit(
     splits = [splits_of(cv, X, strata, groups, rng) for _ in range(n_repeats)]
     own = check_random_state(copy.deepcopy(rng).randint(2**31 - 1))
     # If folds test a row twice or never, halves say nothing of their mean.
-    useful = all(are_partition(cut, len(strata)) for cut in splits)
-    halves = cut_in_halves(n_halvings if useful else 0, X, strata, groups, own)
+    n = len(strata)
+    times = [np.bincount(np.concatenate([test for _, test in cut]), minlength=n) for cut in splits]
+    useful = (np.stack(times) == 1).all()
+    halves = []
+    for _ in range(n_halvings if useful else 0):
+        seed = own.randint(2**31 - 1)
+        two = 2 if groups is None else GroupKFold(2, shuffle=True, random_state=seed)
+        halves.append(splits_of(two, X, strata, groups, own))
     named = named_auditors(next(iter(models.values())))
     auditors = [[seeded_clone(template, rng) for template in named.values()] for _ in splits]
     auditors += [[seeded_clone(template, own) for template in named.values()] for _ in halves]
@@ -396,9 +411,6 @@ def attribute_of(models: Any, X: Any, sensitive_features: Any) -> Any:
     return attribute
 
 
-_DIFFERENCE = ("difference", "difference_low", "difference_high", "p_value")
-
-
 def _comparison(
     audited: dict[str, tuple[CrossAuditResult, Array]],
     pooled: ComparisonResult,
@@ -422,7 +434,7 @@ def _comparison(
             halves = audited[model][1] - halves_before
             level, judged = audit.confidence_level, pooled.judged(model)
             differences = over_samples(table, "difference", halves, level, judged)
-            row |= dict(zip(_DIFFERENCE, differences, strict=True))
+            row |= dict(zip(DIFFERENCE, differences, strict=True))
         rows.append(row)
     compared = pd.DataFrame(rows, columns=CROSS_COLUMNS)
     compared["p_adjusted"] = adjust_p_values(compared["p_value"], auditor.adjust)
@@ -433,4 +445,238 @@ def _comparison(
         pooled=pooled,
         audits=audits,
         confidence_level=auditor.confidence_level,
+    )
+
+
+# --------------------------------------------------------------------------- halves of the rows
+
+
+def pairs_in(result: AuditResult) -> list[tuple[Any, Any]]:
+    """Return the pairs of group and task of a result."""
+    return [*zip(result.table["group"], result.table["task"], strict=True)]
+
+
+def value_and_changes(result: AuditResult, pairs: list[tuple[Any, Any]]) -> Array:
+    """Return the value of a result, and the change of each of these pairs; NaN if it has none."""
+    table = result.table
+    known = dict(zip(pairs_in(result), table["change"], strict=True)) if "change" in table else {}
+    return np.array([result.value, *(known.get(pair, np.nan) for pair in pairs)], dtype=float)
+
+
+class Halves:
+    """Numbers by random halves of the rows, each as if it were the whole sample.
+
+    A row moves a cross-validated number twice: as a test row, and as a training row. If a model is
+    trained on half `a` and tested on half `b`, what `a` adds is V(a, b) + H(a) − H(b): H is the
+    number of a half by models of the other splits, so that the test rows of V cancel. The
+    numbers of `a` and of `b` are independent, as those of two samples of half the size.
+    """
+
+    def __init__(self, rows: LabelledRows, splits: list[Any], run: list[Repeat]) -> None:
+        self.rows, self.splits, self.run = rows, splits, run
+        self.predicted = {
+            name: [_of_all_rows(name, *each) for each in zip(splits, run, strict=True)]
+            for name in ("y_pred", "sensitive_pred")
+        }
+
+    def numbers(self, name: str, auditor: Any, pairs: list[tuple[Any, Any]]) -> Array:
+        """Return the numbers of each half (splits × halves × numbers); NaN if not measured."""
+        measured = np.full((len(self.splits), 2, 1 + len(pairs)), np.nan)
+        whole = _without_interval(auditor)
+        with collected():  # the folds say what is uncertain
+            for split, (cut, (_, held_out)) in enumerate(zip(self.splits, self.run, strict=True)):
+                of_rows = [
+                    value_and_changes(whole.audit(**self._by_others(split, test)), pairs)
+                    for _, test in cut
+                ]
+                for half, (model, given) in enumerate(held_out):
+                    own = model.auditors_[name]
+                    if not lacks(own, auditor.count_audited(**given)):
+                        trained = value_and_changes(_without_interval(own).audit(**given), pairs)
+                        # The model is trained on the half that the other one is tested on.
+                        measured[split, half] = trained + of_rows[1 - half] - of_rows[half]
+        return measured
+
+    def _by_others(self, split: int, test: Array) -> dict[str, Any]:
+        """Return rows with the predictions of each other split."""
+        others = [other for other in range(len(self.splits)) if other != split]
+        rows = self.rows.take(np.tile(test, len(others)))
+        given = {
+            name: None
+            if every[0] is None
+            else np.concatenate([every[other][test] for other in others])
+            for name, every in self.predicted.items()
+        }
+        labels = {"sensitive_features": rows.attribute, "sample_weight": rows.sample_weight}
+        return {"y_true": rows.y, **labels, **given}
+
+
+def _of_all_rows(name: str, cut: Any, repeat: Repeat) -> Any:
+    """Return what two models predict for all rows."""
+    parts = [given[name] for _, given in repeat.held_out]
+    if any(part is None for part in parts):
+        return None
+    order = np.argsort(np.concatenate([test for _, test in cut]))
+    return np.concatenate([np.asarray(part) for part in parts])[order]
+
+
+def _without_interval(auditor: Any) -> Any:
+    known = {"interval": None} if "interval" in auditor.get_params(deep=False) else {}
+    return copy.copy(auditor).set_params(**known)
+
+
+def spread_of(numbers: Array) -> tuple[Array, Array]:
+    """Return the standard errors of numbers by those of halves, and their degrees of freedom.
+
+    Splits that are not measured are left out; errors are NaN if none is measured.
+    """
+    each = (numbers[:, 0] - numbers[:, 1]) ** 2 / 4
+    n = (~np.isnan(each)).sum(axis=0).astype(float)
+    variance = np.divide(np.nansum(each, axis=0), n, out=np.full(n.shape, np.nan), where=n > 0)
+    return np.sqrt(variance), n
+
+
+# --------------------------------------------------------------------------- audits of folds
+
+
+_OF_ALL = ("n", "sign", "direction_clear", "reliable")  # columns that are no means over folds
+_OF_RUNS = ("n_runs", "between_run_sd", "data_standard_error")
+_MEASURED = ("value", "low", "high", "p_value", "published", "verdict")
+
+
+def audit_of_folds(
+    name: str,
+    auditor: Any,
+    splits: list[Any],
+    run: list[Repeat],
+    halves: Halves,
+    declared: dict[str, Any],
+) -> tuple[CrossAuditResult, Array]:
+    """Audit every fold, all folds together, and what they say of models of other samples.
+
+    Beside the report are the values by halves of the rows (splits × halves).
+    """
+    rows, folds, pooled, lacking = [], [], [], {}
+    measured: list[AuditResult] = []
+    for repeat, (cut, (fitted, held_out)) in enumerate(zip(splits, run, strict=True)):
+        scores = {key[5:]: values for key, values in fitted.items() if key.startswith("test_")}
+        counted = [auditor.count_audited(**given) for _, given in held_out]
+        for fold, ((train, test), (model, given)) in enumerate(zip(cut, held_out, strict=True)):
+            own = model.auditors_[name]
+            at = f"fold {fold}" + f" of repeat {repeat}" * (len(run) > 1)
+            lacking[at] = lacks(own, counted[fold])
+            with collected() as raised:
+                result: Any = None if lacking[at].startswith(TRAINING) else own.audit(**given)
+            if not lacking[at]:
+                # The pooled result says once which pairs are uncertain.
+                raised.issue(UndefinedMetricWarning)
+                measured.append(result)
+            of_fold = None if lacking[at] else result
+            folds.append(result)
+            rows.append(
+                {"repeat": repeat, "fold": fold, "n_train": len(train), "n_test": len(test)}
+                | {key: getattr(of_fold, key, np.nan) for key in _MEASURED[:-1]}
+                | {"verdict": getattr(of_fold, "verdict", NOT_MEASURED)}
+                | {key: values[fold] for key, values in scores.items()}
+            )
+        # Contingencies add: all held-out rows are the sum of those of the folds.
+        cells = sum(counted)
+        pooled.append((of_held_out(auditor, cut).audit(cells), cells, cut))
+    check_lacks(lacking)
+    table = pd.DataFrame(rows)
+    whole = pooled[0][0]
+    if len(pooled) > 1:
+        whole = mean_of_results(auditor, [result for result, *_ in pooled])
+    mean = _mean_of_folds(auditor, measured, whole)
+    numbers = halves.numbers(name, auditor, pairs_in(mean))
+    level = auditor.confidence_level
+    judged = over_samples(table, "value", numbers[:, :, 0], level, whole.judged)
+    procedure = _procedure(auditor, mean, numbers, judged)
+    _, cells, cut = pooled[0]
+    verdict = of_held_out(auditor, cut).verdict_for(cells, judged)
+    low, high = procedure.table["low_simultaneous"], procedure.table["high_simultaneous"]
+    # If all labels are equal, folds differ from the rest, and values lie above 0. So a difference
+    # that is added is tested too.
+    if verdict == ADDS and not ((low > 0) | (high < 0)).any():
+        verdict = NO_EFFECT
+    result = CrossAuditResult(
+        {name: replace(procedure, verdict=verdict)},
+        context=declared
+        | {
+            "n_samples": whole.n_samples,
+            "n_train": round(table["n_train"].mean()),
+            "n_models": len(folds) + 2 * len(halves.splits),
+            **made_now(),
+        },
+        folds=folds,
+        pooled=whole,
+        table=table,
+        predictions=[np.asarray(given["y_pred"]) for repeat in run for _, given in repeat.held_out],
+    )
+    return replace(result, findings=list(findings_of_training(result))), numbers[:, :, 0]
+
+
+def _mean_of_folds(auditor: Any, measured: list[AuditResult], whole: AuditResult) -> AuditResult:
+    """Return the mean of audits of folds, with the rows and directions of all of them."""
+    if not measured:
+        nothing: dict[str, Any] = dict.fromkeys(
+            ("value", "low", "high", "p_value", "published"), np.nan
+        )
+        return replace(whole, **nothing)
+    mean = measured[0] if len(measured) == 1 else mean_of_results(auditor, measured)
+    of_all = whole.table.set_index(["group", "task"]).reindex(pairs_in(mean))
+    names = [name for name in _OF_ALL if name in of_all and name in measured[0].table]
+    columns = {name: of_all[name].to_numpy() for name in names}
+    return replace(mean, table=mean.table.assign(**columns), n_samples=whole.n_samples)
+
+
+def over_samples(
+    table: pd.DataFrame, measure: str, numbers: Array, level: float, judged: Sequence[float]
+) -> Mean:
+    """Return the mean of a column over folds, with its interval over samples.
+
+    `numbers` are those of halves (splits × halves). Without any, the folds tell how much they vary,
+    at least as much as rows alone do: `judged` is the number of all rows with its interval.
+    """
+    error, df = spread_of(numbers)
+    if not df > 0:
+        _, low, high = judged
+        of_rows = (high - low) / (2 * float(stats.norm.isf((1 - level) / 2)))
+        rows = 0.0 if np.isnan(of_rows) else of_rows**2
+        return Mean(*over_folds(table, measure, level, rows=rows))
+    value = float(table[measure].mean())
+    return Mean(value, *map(float, interval(value, error, df, level)))
+
+
+def _procedure(auditor: Any, mean: AuditResult, halves: Array, judged: Mean) -> AuditResult:
+    """Return the result of the way of training: the mean over folds, and intervals over samples."""
+    level = auditor.confidence_level
+    numbers = value_and_changes(mean, pairs_in(mean))
+    error, df = spread_of(halves)
+    low, high, p_value = (part[1:] for part in interval(numbers, error, df, level))
+    # All pairs at once: as if they were independent, which no correlation needs (Sidak).
+    together = interval(numbers, error, df, level ** (1 / max(len(numbers) - 1, 1)))
+    table = mean.table.assign(
+        low=low,
+        high=high,
+        p_value=p_value,
+        p_adjusted=adjust_p_values(p_value, auditor.adjust),
+        low_simultaneous=together[0][1:],
+        high_simultaneous=together[1][1:],
+    )
+    statistics = {name: number for name, number in mean.statistics.items() if name not in _OF_RUNS}
+    statistics |= {"standard_error": float(error[0]), "degrees_of_freedom": float(df[0])}
+    return replace(
+        mean,
+        low=judged.low,
+        high=judged.high,
+        p_value=judged.p_value,
+        confidence_level=level,
+        published_low=math.nan,
+        published_high=math.nan,
+        table=table,
+        statistics=statistics,
+        estimand=express("tables", "of_samples"),
+        null=express("tables", "null_of_samples"),
+        words=None,
     )

@@ -132,17 +132,20 @@ class Scored:
         """
         signs, weights = self.signs, self.weights
         products = sign_products(signs, weights)
-        steps = self._steps()
+        of_groups, changes, moments, kind, added = self._steps()
         means, overall = self._means()
         squares, fourth = np.zeros((2, self.n + 1))
-        size = max(1, _BLOCK // max(1, steps.inside.shape[0] * weights.size))
-        sums = np.zeros((len(steps.inside), 8))
+        size = max(1, _BLOCK // max(1, len(of_groups) * weights.size))
+        sums = np.zeros((len(of_groups), added.shape[1]))
         for low in range(0, self.n + 1, size):
             at = slice(low, min(low + size, self.n + 1))
-            every = sums + steps.sums(at).cumsum(axis=0)  # thresholds × kinds × powers
+            here = slice(*np.searchsorted(moments, [at.start, at.stop]))
+            every: Any = np.zeros((at.stop - low, *sums.shape))  # thresholds × kinds × powers
+            np.add.at(every, (moments[here] - low, kind[here]), added[here])
+            every = sums + every.cumsum(axis=0)
             sums = every[-1]
-            change = steps.change[:, None, :]
-            own = steps.inside[..., None] * (change - means[at, None])
+            change = changes[:, None, :]
+            own = of_groups[..., None] * (change - means[at, None])
             rest = np.broadcast_to(change - overall[at, None, None], own.shape)
             own, rest = (part.reshape(*part.shape[:2], -1) for part in (own, rest))
             by_own, by_rest = own @ products, rest @ products
@@ -173,8 +176,12 @@ class Scored:
             means[..., task] = above - self.labels[:, task] @ every
         return means[:, :-1], means[:, -1]
 
-    def _steps(self) -> _Steps:
-        """Return kinds of rows, and at which thresholds rows are of which kind."""
+    def _steps(self) -> tuple[Array, Array, Array, Array, Array]:
+        """Return kinds of rows, and at which thresholds rows become one or cease to be.
+
+        Kinds differ in what rows are of groups, and in how tasks change. At thresholds, in order,
+        the sums of a kind change by what is added.
+        """
         n_tasks = self.ranks.shape[1]
         row_weight, inside = self.cells.unit_weight, self.inside
         own = row_weight
@@ -200,13 +207,8 @@ class Scored:
         n_groups = inside.shape[1]
         at, kind = np.concatenate([starts, ends]), np.tile(kind.reshape(-1), 2)
         order = np.argsort(at, kind="stable")
-        return _Steps(
-            kinds[:, :n_groups],
-            kinds[:, n_groups:],
-            at[order],
-            kind[order],
-            np.concatenate([added, -added])[order],
-        )
+        added = np.concatenate([added, -added])[order]
+        return kinds[:, :n_groups], kinds[:, n_groups:], at[order], kind[order], added
 
 
 def _above(ranks: Array, worth: Array, n: int) -> Array:
@@ -214,28 +216,6 @@ def _above(ranks: Array, worth: Array, n: int) -> Array:
     sums = np.zeros((n + 1, *worth.shape[ranks.ndim :]))
     np.add.at(sums, ranks, worth)
     return np.asarray(np.cumsum(sums[::-1], axis=0)[::-1])
-
-
-@dataclass(frozen=True, eq=False)
-class _Steps:
-    """Kinds of rows, with what they are of groups and how they change, and when rows become one.
-
-    `at` are thresholds, in order, at which the sums of a `kind` change by `added`.
-    """
-
-    inside: Array
-    change: Array
-    at: Array
-    kind: Array
-    added: Array
-
-    def sums(self, at: slice) -> Array:
-        """Return what is added at some thresholds (thresholds × kinds × powers)."""
-        first, last = np.searchsorted(self.at, [at.start, at.stop])
-        sums: Any = np.zeros((at.stop - at.start, len(self.inside), self.added.shape[1]))
-        here = slice(first, last)
-        np.add.at(sums, (self.at[here] - at.start, self.kind[here]), self.added[here])
-        return sums
 
 
 # --------------------------------------------------------------------------- the curve

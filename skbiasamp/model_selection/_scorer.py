@@ -161,8 +161,15 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
         self._validate_params()
         y_pred, inside = self._response(estimator, X), list(_inside(estimator))
         auditor = self._auditor(estimator, [audited for audited, _ in inside])
-        why = _resampled(inside) if getattr(auditor, "reference", "") == "train" else None
-        if why is None:
+        # A sampler before the AuditedClassifier hides the training labels from its auditor.
+        steps = [step for _, before in inside for step in before]
+        resampling = [name for name, step in steps if hasattr(step, "fit_resample")]
+        if resampling and getattr(auditor, "reference", "") == "train":
+            why = (
+                f"the pipeline's step {resampling[0]!r} resamples the rows before the "
+                "AuditedClassifier, so the auditor did not count the training labels."
+            )
+        else:
             with speaking(of_auditor(auditor)):
                 value = auditor.score(
                     y,
@@ -309,18 +316,6 @@ def _members(estimator: Any) -> bool:
     return any(isinstance(member, AuditedClassifier) for member in inside.values()) and not any(
         True for _ in _inside(estimator)
     )
-
-
-def _resampled(inside: list[Any]) -> str | None:
-    """Return which step resamples the rows before the AuditedClassifier, if one does."""
-    for _, before in inside:
-        for name, step in before:
-            if hasattr(step, "fit_resample"):
-                return (
-                    f"the pipeline's step {name!r} resamples the rows before the "
-                    "AuditedClassifier, so the auditor did not count the training labels."
-                )
-    return None
 
 
 def _inside(

@@ -1,34 +1,182 @@
-"""Folds of a cross-validation: how they are made, and what they say together."""
+"""Rows and folds of a cross-validation: models on row numbers, and what all folds say together."""
 
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 from collections.abc import Callable, Mapping
 from numbers import Integral
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
+import sklearn
 from scipy import stats
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_validate
 from sklearn.utils.multiclass import type_of_target
 
+from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, of_auditor, speaking
-from skbiasamp._utils.compat import take_rows
+from skbiasamp._utils.compat import has_method, take_rows
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import warn
 from skbiasamp.compose import AuditedClassifier
-from skbiasamp.compose.sensitive import combination_codes
+from skbiasamp.compose.sensitive import (
+    combination_codes,
+    finds,
+    names_columns,
+    parameter_of,
+    requests,
+    routing,
+    without,
+)
+from skbiasamp.compose.wrapper import ClassifierWrapper, available
 from skbiasamp.metrics.functions import TRAINING
-from skbiasamp.model_selection.row_classifier import LabelledRows
+from skbiasamp.model_selection._scorer import AmplificationScorer
 from skbiasamp.results import ComparisonResult
 
 STRATIFY = ("task", "joint")
+
+# --------------------------------------------------------------------------- rows
+
+
+class RowData:
+    """The rows that numbers stand for; copies of an estimator share it."""
+
+    def __init__(self, X: Any, attribute: Any, labels: Any = None) -> None:
+        # scikit-learn cannot take rows of a memoryview.
+        self.X = np.asarray(X) if isinstance(X, memoryview) else X
+        self.attribute = attribute
+        self.labels = labels  # what a sampler resamples by, if that is not what is learned
+        self.numbers = np.arange(len(to_native(attribute, "sensitive_features")))[:, None]
+
+    def features(self, numbers: Any) -> Any:
+        """Return the rows of X."""
+        return take_rows(self.X, np.ravel(numbers))
+
+    def sensitive(self, numbers: Any) -> Any:
+        """Return their sensitive feature."""
+        return take_rows(self.attribute, np.ravel(numbers))
+
+    def __deepcopy__(self, memo: Any) -> RowData:
+        return self
+
+
+class RowClassifier(ClassifierWrapper):
+    """A classifier of row numbers: it passes the rows on, and their groups if requested.
+
+    Cross-validation passes the sensitive feature to `fit` at most, and some mitigations need it in
+    `predict`. An array of row numbers says for every row what it is.
+    """
+
+    __metadata_request__fit: ClassVar = {"sample_weight": True}
+
+    def __init__(self, estimator: Any, *, data: RowData, sampler: Any = None) -> None:
+        self.estimator = estimator
+        self.data = data
+        self.sampler = sampler
+
+    # The sensitive feature comes from the data: nothing else is routed.
+    get_metadata_routing = BaseEstimator.get_metadata_routing
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit a clone of the classifier, on resampled rows if there is a sampler."""
+        rows, features = np.ravel(X), self._features(X)
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        # Weights are routed only if the caller has enabled it; else requests would be missing.
+        with routing(enable=sample_weight is None):
+            if self.sampler is not None:
+                sampler = clone(self.sampler)
+                known = inspect.signature(sampler.fit_resample).parameters
+                asked = "sensitive_features" in known and not finds(sampler)
+                labels = self.data.labels
+                by = y if labels is None else take_rows(labels, rows)
+                features, by = sampler.fit_resample(features, by, **self._attribute(rows, asked))
+                chosen = getattr(sampler, "sample_indices_", slice(None))
+                y = by if labels is None else take_rows(y, chosen)
+                rows = rows[chosen]
+                given = {key: np.asarray(value)[chosen] for key, value in given.items()}
+            given |= self._attribute(rows, requests(self.estimator, "fit"))
+            self.estimator_ = clone(self.estimator).fit(features, y, **given)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict rows."""
+        return self._ask("predict", X)
+
+    @available(lambda self: has_method(self.estimator, "predict_sensitive"))
+    def predict_sensitive(self, X: Any) -> Any:
+        """Predict the groups of rows."""
+        return self.estimator_.predict_sensitive(self._features(X))
+
+    def score(self, X: Any, y: Any, **params: Any) -> Any:
+        """Return the score of the classifier inside."""
+        if not has_method(self.estimator_, "score"):
+            return super().score(X, y, **params)
+        return self._ask("score", X, y, **params)
+
+    def _ask(self, method: str, X: Any, *args: Any, **params: Any) -> Any:
+        with routing(enable=not params):
+            params |= self._attribute(np.ravel(X), requests(self.estimator, method))
+            if parameter_of(self.estimator_, method, "random_state"):
+                params["random_state"] = 0  # Fairlearn's decisions are random
+            return getattr(self.estimator_, method)(self._features(X), *args, **params)
+
+    def _features(self, X: Any) -> Any:
+        return self.data.features(X)
+
+    def _attribute(self, rows: Array, asked: bool) -> dict[str, Any]:
+        return {"sensitive_features": self.data.sensitive(rows)} if asked else {}
+
+
+class LabelledRows(NamedTuple):
+    """Rows that models are trained on and audited with; what is not there is None."""
+
+    X: Any
+    y: Any
+    attribute: Any
+    sample_weight: Any = None
+
+    def take(self, rows: Any) -> LabelledRows:
+        """Return some of the rows."""
+        return LabelledRows(*(None if part is None else take_rows(part, rows) for part in self))
+
+    def for_model(
+        self, model: AuditedClassifier, scoring: Any
+    ) -> tuple[AuditedClassifier, LabelledRows]:
+        """Return the model and what to pass to it: the rows, or their numbers if it needs these."""
+        if not _needs_rows(model, scoring):
+            return model, self if model.sensitive is None else self._replace(attribute=None)
+        model._hide(self.X)
+        data = RowData(model._features(self.X), self.attribute)
+        changed = {"estimator": RowClassifier(model.estimator, data=data)}
+        if model.sensitive_estimator is not None:
+            named = names_columns(model.sensitive)
+            blind = RowData(without(self.X, model.sensitive) if named else self.X, self.attribute)
+            changed["sensitive_estimator"] = RowClassifier(model.sensitive_estimator, data=blind)
+        model = clone(model).set_params(**changed, sensitive=data.sensitive, drop_sensitive=False)
+        # The sensitive feature is found by row number.
+        return model, self._replace(X=data.numbers, attribute=None)
+
+
+def _needs_rows(model: AuditedClassifier, scoring: Any) -> bool:
+    """Return whether something needs a sensitive feature that nobody would pass on."""
+    if requests(model.estimator, "predict"):
+        return True
+    if sklearn.get_config()["enable_metadata_routing"]:
+        return False
+    scorers = scoring.values() if isinstance(scoring, Mapping) else [scoring]
+    return model.sensitive is None and any(
+        isinstance(scorer, AmplificationScorer) and scorer.sensitive is None for scorer in scorers
+    )
+
+
+# --------------------------------------------------------------------------- folds
 
 
 def splits_of(cv: Any, X: Any, strata: Any, groups: Any, rng: np.random.RandomState) -> list[Any]:
@@ -91,17 +239,6 @@ def fitted_auditor(
         )
 
 
-def tested_twice(splits: Any) -> bool:
-    """Return whether a row is tested in several folds."""
-    return bool((np.bincount(np.concatenate([test for _, test in splits])) > 1).any())
-
-
-def are_partition(splits: Any, n: int) -> bool:
-    """Return whether each of `n` rows is tested in one fold."""
-    times = np.bincount(np.concatenate([test for _, test in splits]), minlength=n)
-    return bool((times == 1).all())
-
-
 def of_held_out(auditor: Any, splits: Any) -> Any:
     """Return the auditor of all held-out rows.
 
@@ -112,7 +249,8 @@ def of_held_out(auditor: Any, splits: Any) -> Any:
     known: dict[str, Any] = {"reference": "test"} if "reference" in params else {}
     if isinstance(params.get("base"), str):
         known["base"] = "test"  # these labels are those of training
-    known |= {"interval": None} if tested_twice(splits) else {}
+    if (np.bincount(np.concatenate([test for _, test in splits])) > 1).any():
+        known["interval"] = None
     return copy.copy(auditor).set_params(**known)
 
 

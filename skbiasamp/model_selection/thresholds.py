@@ -103,25 +103,20 @@ def held_out(
     """Return the fitted classifier, and scores of rows that it was not fitted on."""
     if isinstance(cv, str):  # "prefit"
         output = response(estimator, X)
-        check_classes(estimator, y)
+        known = np.asarray(estimator.classes_).tolist()
+        if y.ndim == 1 and (len(known) != 2 or not {*y.tolist()} <= {*known}):
+            raise InputError(
+                "{y} must hold the two classes that {estimator} was fitted on; got labels {seen}, "
+                "and it was fitted on {known}.",
+                seen=quote(np.unique(y).tolist()),
+                known=quote(known),
+            )
         return estimator, output
     model = ready(estimator)
     folds = check_cv(cv, y, classifier=True)
     how: dict[str, Any] = {"cv": folds, "method": response_of(model), "n_jobs": n_jobs}
     output = cross_val_predict(model, X, y, params=params, **how)
     return clone(model).fit(X, y, **params), output
-
-
-def check_classes(estimator: Any, y: Array) -> None:
-    """Raise unless binary labels are of the classes of a classifier that was fitted before."""
-    classes = estimator.classes_
-    if y.ndim == 1 and (len(classes) != 2 or not {*y.tolist()} <= {*np.asarray(classes).tolist()}):
-        raise InputError(
-            "{y} must hold the two classes that {estimator} was fitted on; got labels {seen}, and "
-            "it was fitted on {known}.",
-            seen=quote(np.unique(y).tolist()),
-            known=quote(np.asarray(classes).tolist()),
-        )
 
 
 def binary_labels(y: Any, *, several: bool) -> Array:
@@ -260,9 +255,12 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         self.base_rates_ = np.average(labels, axis=0, weights=weight)
         if y_train is not None:
             self.base_rates_ = self._rates_of(y_train, labels.shape[1])
-        self.thresholds_ = np.array(
-            [_threshold(*pair, weight) for pair in zip(scores.T, self.base_rates_, strict=True)]
-        )
+        n, thresholds = len(scores), []
+        for own, rate in zip(scores.T, self.base_rates_, strict=True):
+            known = between(own[weight > 0], n)
+            reached = passed(own, np.ones((n, 1)), np.zeros(n, bool), weight, known)[0, 0]
+            thresholds.append(known[np.argmin(np.abs(reached / reached[0] - rate))])
+        self.thresholds_ = np.array(thresholds, dtype=float)
         return self
 
     @filling
@@ -300,10 +298,3 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         if self._one_label:
             return positive_scores(output)[:, None]
         return known_scores(task_scores(output, self.classes_))
-
-
-def _threshold(scores: Array, share: float, weight: Array) -> float:
-    """Return the threshold at which the share of scores above it comes nearest."""
-    thresholds, n = between(scores[weight > 0], len(scores)), len(scores)
-    reached = passed(scores, np.ones((n, 1)), np.zeros(n, bool), weight, thresholds)[0, 0]
-    return float(thresholds[np.argmin(np.abs(reached / reached[0] - share))])

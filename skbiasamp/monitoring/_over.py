@@ -201,28 +201,23 @@ def audit_over(
         counted = periods_of_counts(frame, {**columns, **times})
     else:
         counted = periods_of_rows(frame, columns, every, reference, **times, **asked.how)
-    if pos_label is None:
-        _check_scores(counted)
-    return _watched(counted, asked)
-
-
-def _check_scores(counted: CountedPeriods) -> None:
-    """Raise if scores of the period with most rows are those of the other class."""
-    full = [cells for cells in counted.cells.values() if cells is not None]
-    if full:
-        check_class(max(full, key=lambda cells: float(cells.total)))
-
-
-def _watched(counted: CountedPeriods, asked: Request) -> Timeline:
-    """Watch periods that were counted."""
-    alpha, random_state = asked.options["alpha"], asked.random_state
-    first, roles = _reference_of(asked.reference, counted.cells)
-    first = present(first).with_positive(asked.pos_label)
+    full = {name: cells for name, cells in counted.cells.items() if cells is not None}
+    # The period with most rows shows best whether scores are those of the other class.
+    if pos_label is None and full:
+        check_class(max(full.values(), key=lambda cells: float(cells.total)))
+    first, roles = _reference_of(reference, full, counted.cells)
+    first = present(first).with_positive(pos_label)
     first.require_rows("Watching a model")
-    parts, notes = _parts_like(first, counted, roles, strict=asked.options["strict"])
-    learned = _auditor_for(first, asked.auditor).learn_reference(first, random_state=random_state)
+    parts, notes = _parts_like(first, full, counted, roles, strict=strict)
+    if auditor is None:
+        auditor = next(iter(allowed(first)), None)
+        if auditor is None:
+            raise InputError(
+                "There is nothing to audit: name the column of predictions ({prediction}) or of "
+                "the predicted sensitive feature ({sensitive_prediction})."
+            )
+    learned = auditor.learn_reference(first, random_state=random_state)
     rng = generator(random_state)
-    n_draws = asked.options["n_draws"]
     if n_draws is None:
         n_draws = _OF_ATTACKERS if learned.kind.has_attacker else _DRAWS
     with progress("watch"), collected():  # which pairs rest on few rows the notes and the page say
@@ -246,8 +241,8 @@ def _watched(counted: CountedPeriods, asked: Request) -> Timeline:
     pairs = pairs_table(whole.table[["group", "task"]], results, later, watch, alpha)
     span = " to ".join(dict.fromkeys([*inside[:1], *inside[-1:]]))
     context = context_of(first, None, asked.names, asked.call)
-    if asked.favourable is not None:
-        wanted = outcomes_of(first, asked.favourable)
+    if favourable is not None:
+        wanted = outcomes_of(first, favourable)
         names = dict(zip(first.tasks, outcome_names(first, wanted), strict=True))
         context["favourable"] = [
             names[t] for t, is_one in zip(first.tasks, wanted, strict=True) if is_one is not None
@@ -280,7 +275,12 @@ def _watched(counted: CountedPeriods, asked: Request) -> Timeline:
 
 
 def _parts_like(
-    first: Contingency, counted: CountedPeriods, roles: dict[str, str], *, strict: bool
+    first: Contingency,
+    full: Mapping[str, Contingency],
+    counted: CountedPeriods,
+    roles: dict[str, str],
+    *,
+    strict: bool,
 ) -> tuple[dict[str, Contingency], list[dict[str, Any]]]:
     """Return the periods under the groups and tasks of the reference, and what that leaves out.
 
@@ -288,14 +288,38 @@ def _parts_like(
     """
     notes = list(counted.notes)
     for name, role in roles.items():
-        notes += _noted(name, ["no rows in this period."] * (role == EMPTY))
+        if role == EMPTY:
+            notes += _noted(name, ["no rows in this period."])
     parts: dict[str, Contingency] = {}
-    full = {name: cells for name, cells in counted.cells.items() if cells is not None}
     for name, cells in full.items():
-        part, texts = _aligned(cells, first, name, counted.others.get(name, {}), strict=strict)
+        if naming_side(cells).pos_label is not None:  # else it is that of the reference
+            common_positive([first, cells])
+        check_alike(first, cells)
+        part, lost = within(cells, first)
+        # Rows of other classes were left out as they were read.
+        lost["task"] |= counted.others.get(name, {})
+        texts = []
+        for what, names in {"group": lost["group"], "class": lost["task"]}.items():
+            for label, n in names.items():
+                if strict:
+                    raise InputError(
+                        "The period {period} has the {what} {seen!r}, which the reference lacks. "
+                        "Use a reference that has it, or {strict=False} to leave its rows out.",
+                        period=name,
+                        what=what,
+                        seen=label,
+                    )
+                lacking = f"the {what} {quote([label])}, which the reference lacks"
+                texts.append(f"{rows_of(n)} of {lacking}, {'is' if n == 1 else 'are'} left out.")
+        absent = [g for g, n in zip(part.groups, part.count("group"), strict=True) if not n]
+        if absent and not cells.indicator and part.total:
+            whose = "its" if len(absent) == 1 else "their"
+            texts.append(
+                f"no rows of {quote(absent)}: {whose} pairs are not measured in this period."
+            )
         notes += _noted(name, texts)
         if part.total:
-            parts[name] = part
+            parts[name] = distinct(part)
         else:
             roles[name] = EMPTY
     groups = {group for cells in full.values() for group in cells.groups}
@@ -333,23 +357,11 @@ def _noted(period: str | None, texts: Iterable[str]) -> list[dict[str, Any]]:
     return [{"period": period, "text": text} for text in texts]
 
 
-def _auditor_for(first: Contingency, auditor: Any) -> Any:
-    """Return the auditor of a watch: the user's, or the first that the reference allows."""
-    chosen = allowed(first) if auditor is None else [auditor]
-    if not chosen:
-        raise InputError(
-            "There is nothing to audit: name the column of predictions ({prediction}) or of the "
-            "predicted sensitive feature ({sensitive_prediction})."
-        )
-    return chosen[0]
-
-
 def _reference_of(
-    reference: Any, cells: Mapping[str, Contingency | None]
+    reference: Any, full: Mapping[str, Contingency], periods: Iterable[str]
 ) -> tuple[Contingency, dict[str, str]]:
     """Return the counts of the reference, and what every period is."""
-    full = {name: part for name, part in cells.items() if part is not None}
-    roles = {name: WATCHED if name in full else EMPTY for name in cells}
+    roles = {name: WATCHED if name in full else EMPTY for name in periods}
     if is_contingency(reference):
         if reference.has("task") and not any(part.has("task") for part in full.values()):
             raise InputError(
@@ -365,47 +377,6 @@ def _reference_of(
     for name in chosen:
         roles[name] = REFERENCE
     return merged([full[name] for name in chosen]), roles
-
-
-def _aligned(
-    cells: Contingency,
-    like: Contingency,
-    period: str,
-    others: Mapping[Hashable, float],
-    *,
-    strict: bool,
-) -> tuple[Contingency, list[str]]:
-    """Return a period under the groups and tasks of the reference; say what that leaves out.
-
-    Rows of `others`, classes that the reference lacks, were left out before.
-    """
-    if naming_side(cells).pos_label is not None:  # else it is that of the reference
-        common_positive([like, cells])
-    check_alike(like, cells)
-    part, lost = within(cells, like)
-    lost["task"] |= others
-    texts = []
-    for role, names in lost.items():
-        what = {"group": "group", "task": "class"}[role]
-        for name, n in names.items():
-            if strict:
-                raise InputError(
-                    "The period {period} has the {what} {seen!r}, which the reference lacks. Use "
-                    "a reference that has it, or {strict=False} to leave its rows out.",
-                    period=period,
-                    what=what,
-                    seen=name,
-                )
-            lacking = f"the {what} {quote([name])}, which the reference lacks"
-            texts.append(f"{rows_of(n)} of {lacking}, {'is' if n == 1 else 'are'} left out.")
-    if not cells.indicator and part.total:
-        absent = [g for g, n in zip(part.groups, part.count("group"), strict=True) if not n]
-        if absent:
-            whose = "its" if len(absent) == 1 else "their"
-            texts.append(
-                f"no rows of {quote(absent)}: {whose} pairs are not measured in this period."
-            )
-    return distinct(part), texts
 
 
 def _about_reference(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -44,22 +44,20 @@ EVERY = tuple(_UNITS)
 _MOST = 10_000  # periods; more are a wrong year in some row
 
 
-class _Timed(NamedTuple):
-    """A frame with a column to group by, and what its values are as the names of periods."""
+def _timed(frame: Any, time: Hashable, every: str | None) -> tuple[Any, str, Callable[[Any], str]]:
+    """Add a column of periods to a frame or query of any library.
 
-    frame: Any
-    column: str
-    name_of: Callable[[Any], str]
-
-
-def _timed(frame: Any, time: Hashable, every: str | None) -> _Timed:
-    """Add a column of periods to a frame or query of any library."""
+    Return the frame, this column, and what its values are as the names of periods.
+    """
     rows = open_frame(frame, {"time": [time]})
     opened = rows.frame if rows.eager is None else rows.eager
     kind, own = rows.schema[time], rows.column(time)
     called = rows.called.get(time, time)
-    if kind == nw.Unknown and _of_pandas_zone(opened, called):
-        kind = nw.Datetime(time_zone="UTC")  # any zone
+    pandas_like = opened.implementation.is_pandas_like() or opened.implementation.is_dask()
+    if kind == nw.Unknown and pandas_like:
+        # pandas knows time zones that narwhals does not read, such as America/New_York.
+        zoned = isinstance(opened.to_native().dtypes[called], pd.DatetimeTZDtype)
+        kind = nw.Datetime(time_zone="UTC") if zoned else kind  # any zone
     if kind == nw.Object and opened.implementation.is_pandas():
         native = opened.to_native()
         if pd.api.types.infer_dtype(native[called]) == "date":
@@ -70,14 +68,7 @@ def _timed(frame: Any, time: Hashable, every: str | None) -> _Timed:
     while free in rows.schema:
         free += "_"
     made, name_of = _made(own, kind, every, time)
-    return _Timed(opened.with_columns(made.alias(free)).to_native(), free, name_of)
-
-
-def _of_pandas_zone(opened: Any, time: Hashable) -> bool:
-    """Return whether pandas knows a column's time zone; narwhals does not read America/New_York."""
-    if not (opened.implementation.is_pandas_like() or opened.implementation.is_dask()):
-        return False
-    return isinstance(opened.to_native().dtypes[time], pd.DatetimeTZDtype)
+    return opened.with_columns(made.alias(free)).to_native(), free, name_of
 
 
 def _made(
@@ -137,14 +128,20 @@ def _name(period: pd.Period, every: str) -> str:
     return period.strftime(_UNITS[every].form)
 
 
-def without_gaps(names: Sequence[str]) -> list[str]:
-    """Return names in their order, with the periods between the first and the last that lack."""
-    every = next(
-        (every for every, unit in _UNITS.items() if names and all(map(unit.name.fullmatch, names))),
-        None,
-    )
-    if every is None:
-        return _in_order(names)
+def in_order(names: Iterable[str], *, filled: bool) -> list[str]:
+    """Return the names of periods in their order: numbers by size, all else as text sorts.
+
+    If all are dates of one kind, they are `filled` with those that lack between them.
+    """
+    names = list(dict.fromkeys(names))
+    units = _UNITS.items() if names and filled else ()
+    kinds = [every for every, unit in units if all(map(unit.name.fullmatch, names))]
+    if not kinds:
+        try:
+            return sorted(names, key=float)
+        except ValueError:
+            return sorted(names)
+    every = kinds[0]
     first, last = (_period(name, every) for name in (min(names), max(names)))
     if (last - first).n >= _MOST:
         raise InputError(
@@ -165,14 +162,6 @@ def _period(name: str, every: str) -> pd.Period:
         return pd.Period(name, _UNITS[every].pandas)
     except ValueError as error:
         raise InputError("{period} {seen!r} is no date.", seen=name) from error
-
-
-def _in_order(names: Sequence[str]) -> list[str]:
-    """Return the names of periods in their order: numbers by size, all else as text sorts."""
-    try:
-        return sorted(names, key=float)
-    except ValueError:
-        return sorted(names)
 
 
 # --------------------------------------------------------------------------- rows by period
@@ -199,7 +188,7 @@ def periods_of_counts(
         raise InputError("{frame} has no periods: there is nothing to watch.")
     if not all(isinstance(name, str) for name in frame):
         raise InputTypeError("{frame} must have text as the names of periods, such as '2026-01'.")
-    order = without_gaps(list(frame))
+    order = in_order(frame, filled=True)
     return CountedPeriods({name: frame.get(name) for name in order}, {}, [])
 
 
@@ -227,9 +216,9 @@ def periods_of_rows(
         interruptible(),
         counting(None),
     ):
-        clock = _timed(rows, time, every)
-        classes = _classes_of(reference, clock.name_of, every, how["pos_label"])
-        read = read_periods(clock.frame, columns, clock.column, version, classes=classes, **how)
+        timed, column, name_of = _timed(rows, time, every)
+        classes = _classes_of(reference, name_of, every, how["pos_label"])
+        read = read_periods(timed, columns, column, version, classes=classes, **how)
     cells = Contingency.of_rows(read.rows)
     raw, gaps = pd.Series(read.period, dtype=object), read.dropped.index.isna()
     if gaps.any():
@@ -239,12 +228,12 @@ def periods_of_rows(
             n=rows_of(n),
             column=time,
         )
-    known = {period: clock.name_of(period) for period in read.dropped.index}
+    known = {period: name_of(period) for period in read.dropped.index}
     names = raw.map(known).to_numpy()
     others: dict[str, dict[Hashable, float]] = defaultdict(lambda: defaultdict(float))
     for (period, label), n in read.others.items():
         others[known[period]][label] += n
-    order = _ordered([*names, *others], every)
+    order = in_order([*names, *others], filled=every is not None)
     parts: dict[str, Contingency | None] = {}
     versions: dict[str, str] = {}
     for name in order:
@@ -263,13 +252,6 @@ def periods_of_rows(
     return CountedPeriods(parts, versions, notes, others)
 
 
-def _ordered(names: Iterable[str], every: str | None) -> list[str]:
-    """Return the names of periods in their order, without gaps if these have a length."""
-    return (
-        _in_order(list(set(names))) if every is None else without_gaps(list(dict.fromkeys(names)))
-    )
-
-
 def _classes_of(
     reference: Any, name_of: Callable[[Any], str], every: str | None, pos_label: Any
 ) -> Callable[[Array, Array, Names], Names | None]:
@@ -280,7 +262,8 @@ def _classes_of(
             own = reference.classes
         else:
             known = {raw: name_of(raw) for raw in dict.fromkeys(periods) if not pd.isna(raw)}
-            order, full = _ordered(known.values(), every), set(known.values())
+            full = dict.fromkeys(known.values())
+            order = in_order(full, filled=every is not None)
             chosen = periods_of(reference, [name for name in order if name in full])
             inside = [known.get(raw) in chosen for raw in periods]
             own = tuple(names[i] for i in np.unique(codes[inside]))

@@ -145,7 +145,9 @@ def watched(
     for i, period in enumerate(periods):
         if period is not None and period.total:
             alike = resampled_like(reference, period, min(n_draws, _ENOUGH), rng)
-            expected[:, i] = _mean(_sequences(auditor, alike))
+            drawn = _sequences(auditor, alike)
+            with np.errstate(invalid="ignore"):  # NaN if no draw has a value
+                expected[:, i] = np.nansum(drawn, axis=0) / (~np.isnan(drawn)).sum(axis=0)
     return watch._replace(expected=expected)
 
 
@@ -200,13 +202,6 @@ def scored(
 def _sequences(auditor: Any, drawn: Contingency) -> Array:
     value, pairs = auditor.values_of_draws(drawn)
     return np.column_stack([value, pairs])
-
-
-def _mean(values: Array) -> Array:
-    known = ~np.isnan(values)
-    n = known.sum(axis=0)
-    total = np.where(known, values, 0.0).sum(axis=0)
-    return np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
 
 
 def rows_behind(auditor: Any, period: Contingency, n_pairs: int) -> Array:

@@ -203,14 +203,18 @@ class AmplificationCurveDisplay(Display):
             "pos_label": pos_label,
         }
         curve = amplification_curve(y_true, y_score, **{"interval": "analytic"} | labels | options)
-        false_positives, threshold = _rates(y_true, y_score, curve, labels)
-        return cls.from_result(
-            curve,
-            ax=ax,
-            rates=false_positives if rates else None,
-            base_rate_threshold=threshold,
-            operating_point=operating_point,
-        )
+        options = {"operating_point": operating_point}
+        scores = np.asarray(to_native(y_score, "y_score"), dtype=float)
+        levels, ranks = np.unique(scores, return_inverse=True)
+        cells, above = rows_above(y_true, ranks.reshape(scores.shape), len(levels), labels)
+        if len(cells.tasks) == 1:
+            nearest = np.argmin(np.abs(curve.rates - cells.count("task")[0] / cells.total))
+            options["base_rate_threshold"] = float(curve.thresholds[nearest])
+            negatives, _ = above
+            with np.errstate(invalid="ignore"):
+                shares = negatives / negatives[:, :1]
+            options["rates"] = dict(zip(cells.groups, shares, strict=True)) if rates else None
+        return cls.from_result(curve, ax=ax, **options)
 
     @classmethod
     def from_estimator(
@@ -293,7 +297,7 @@ class AmplificationCurveDisplay(Display):
         beside = ax is None and rates.shape[1] > MANY
         axes = self._axes(ax, (6.4 + 2 * beside, 1.4 + 2.3 * panels), panels)
         self.rates_ax_ = None if self.rates is None else axes[-1]
-        alone = self.rates_ax_ is not self.ax_  # then its axis says what it is
+        together = self.rates_ax_ is self.ax_  # else each axis says what it shows
         marker = MARKERS if len(self.thresholds) <= FEW else [""]
 
         # Nothing changes between thresholds; below the least one the curve comes in from the side.
@@ -302,7 +306,7 @@ class AmplificationCurveDisplay(Display):
         at = np.clip(self.thresholds, finite.min() - margin, finite.max() + margin)
         self.zero_line_ = self.ax_.axhline(0, color="0.3", linewidth=1)
         style = {"color": "black", "marker": marker[0], "markersize": 4, **STEPS}
-        style["label"] = None if alone else "amplification"
+        style["label"] = "amplification" if together else None
         (self.line_,) = self.ax_.plot(at, self.values, **{**style, **(line_kwargs or {})})
         self.band_ = self.operating_point_ = None
         look: dict[str, Any]
@@ -338,38 +342,17 @@ class AmplificationCurveDisplay(Display):
         for axis in axes if self.base_rate_threshold is not None else ():
             self.base_rate_lines_.append(axis.axvline(self.base_rate_threshold, **look))
             look["label"] = None  # once
-        together = self.rates_ax_ is self.ax_
-        if together:
-            self.ax_.set_ylabel("amplification, rate")
-        else:
-            name_sides(self.ax_, Kind.SIGNED.sides, "y")
         axes[-1].set_xlabel("threshold: scores above it are predicted positive")
-        if self.rates_ax_ is not None and not together:
-            self.rates_ax_.set_ylabel("false positive rate")
+        if self.rates_ax_ is not None:
+            self.rates_ax_.set_ylabel("amplification, rate" if together else "false positive rate")
+        if not together:
+            name_sides(self.ax_, Kind.SIGNED.sides, "y")
         for axis in axes:
             tidy(axis, self.title if axis is self.ax_ else None)
             if axis.get_legend_handles_labels()[1]:
                 # Rates fall with the threshold, and amplification does towards both ends.
                 loc = "lower center" if axis is self.ax_ and not together else "upper right"
-                where: dict[str, Any] = {"loc": loc}
-                if beside:
-                    where = {"loc": "upper left", "bbox_to_anchor": (1, 1)}
-                axis.legend(fontsize="small", framealpha=0.6, **where)
+                where: dict[str, Any] = {"bbox_to_anchor": (1, 1)} if beside else {}
+                loc = "upper left" if beside else loc
+                axis.legend(loc=loc, fontsize="small", framealpha=0.6, **where)
         return self
-
-
-def _rates(
-    y_true: Any, y_score: Any, curve: AmplificationCurve, labels: dict[str, Any]
-) -> tuple[pd.DataFrame | None, float | None]:
-    """Return false positive rates by group, and the threshold nearest to the base rate."""
-    scores = np.asarray(to_native(y_score, "y_score"), dtype=float)
-    levels, ranks = np.unique(scores, return_inverse=True)
-    cells, above = rows_above(y_true, ranks.reshape(scores.shape), len(levels), labels)
-    if len(cells.tasks) > 1:
-        return None, None
-    negatives, _ = above
-    with np.errstate(invalid="ignore"):
-        rates = negatives / negatives[:, :1]
-    nearest = np.argmin(np.abs(curve.rates - cells.count("task")[0] / cells.total))
-    known = dict(zip(cells.groups, rates, strict=True))
-    return pd.DataFrame(known, index=curve.thresholds), float(curve.thresholds[nearest])

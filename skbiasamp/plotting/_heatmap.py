@@ -129,10 +129,16 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         n_groups, n_tasks = self.values.shape
         if transpose is None:
             transpose = n_tasks > max(MANY, n_groups)
+        most: Any = max_tasks
         if max_tasks == "auto":
-            max_tasks = 70 if ax is None else int(space_of(ax, 1, 1)[int(transpose)] / NAME)
-        values, significant = self._strongest_tasks(max_tasks)
-        left_out = f"{len(values.T)} strongest of {n_tasks:,} tasks" * (len(values.T) < n_tasks)
+            most = 70 if ax is None else int(space_of(ax, 1, 1)[int(transpose)] / NAME)
+        values, left_out = self.values, ""
+        significant = values.notna() if self.significant is None else self.significant
+        if most is not None and n_tasks > most:
+            strength = np.nan_to_num(np.abs(values.to_numpy())).max(axis=0)
+            kept = np.sort(np.argsort(-strength, kind="stable")[:most])
+            values, significant = values.iloc[:, kept], significant.iloc[:, kept]
+            left_out = f"{len(kept)} strongest of {n_tasks:,} tasks"
         roles = ["group", "task"]
         if transpose:
             values, significant, roles = values.T, significant.T, roles[::-1]
@@ -165,7 +171,10 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         ax.set(xlabel="\n".join([across_label, *filter(None, notes)]), ylabel=down_label)
         ax.set_xticks(range(len(names[1])), labels=names[1])
         ax.set_yticks(range(len(names[0])), labels=names[0])
-        self._fit_labels(n_columns, n_rows, widest=down)
+        width, height = space_of(ax, n_columns, n_rows)
+        ax.tick_params(axis="y", labelsize=fitting(0.85 * height))
+        for label in ax.get_xticklabels() if CHARACTER * FONT * down > width else ():
+            label.set(rotation=45, ha="right", rotation_mode="anchor", fontsize=fitting(width))
         strong = np.abs(np.nan_to_num(cells)) >= self.image_.get_clim()[1] / 2
         worth = ~np.isnan(cells) & (clear & strong if many else True)
         self._write(cells, worth, values_format)
@@ -199,15 +208,6 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         cells[rows, columns] = column
         return pd.DataFrame(cells, label_index(tuple(groups)), label_index(tuple(tasks)))
 
-    def _strongest_tasks(self, max_tasks: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return the values of the tasks with the strongest pairs, in the table's order."""
-        significant = self.values.notna() if self.significant is None else self.significant
-        if max_tasks is None or self.values.shape[1] <= max_tasks:
-            return self.values, significant
-        strength = np.nan_to_num(np.abs(self.values.to_numpy())).max(axis=0)
-        kept = np.sort(np.argsort(-strength, kind="stable")[:max_tasks])
-        return self.values.iloc[:, kept], significant.iloc[:, kept]
-
     def _mark(self, at: Array, hatch: str, facecolor: Any, edgecolor: str) -> Any:
         """Draw a rectangle over a cell."""
         from matplotlib.patches import Rectangle
@@ -215,16 +215,6 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         cell = Rectangle((at[1] - 0.5, at[0] - 0.5), 1, 1, linewidth=0, hatch=hatch)
         cell.set(facecolor=facecolor, edgecolor=edgecolor)
         return self.ax_.add_patch(cell)
-
-    def _fit_labels(self, n_columns: int, n_rows: int, *, widest: int) -> None:
-        """Turn and shrink the names until they fit."""
-        ax = self.ax_
-        width, height = space_of(ax, n_columns, n_rows)
-        ax.tick_params(axis="y", labelsize=fitting(0.85 * height))
-        if CHARACTER * FONT * widest <= width:
-            return
-        for label in ax.get_xticklabels():
-            label.set(rotation=45, ha="right", rotation_mode="anchor", fontsize=fitting(width))
 
     def _write(self, cells: Array, worth: Array, values_format: str) -> None:
         """Write numbers into the cells that are worth it, if they all fit."""

@@ -298,18 +298,16 @@ class WaterfallDisplay(RowsDisplay, TableDisplay):
         display : WaterfallDisplay
         """
         check_kind(explanation, Explanation, "{explanation} must be what skbiasamp.explain returns")
-        known = [
-            name for name in (*_ORDER, "conditional", "predictors") if name in explanation.tables
-        ]
+        order = ("decision", "strata", "features", "change", "conditional", "predictors")
+        known = [name for name in order if name in explanation.tables]
         chosen = known[0] if table is None else table
         check_option("table", chosen, known)
-        columns = explanation.context["given"] if chosen == "strata" else ()
-        of: dict[str, Any] = {
-            "title": chosen,
-            "part_columns": columns,
-            "total": SUMS.get(chosen, "value"),
-        }
-        display = cls(explanation.tables[chosen], **of)
+        display = cls(
+            explanation.tables[chosen],
+            title=chosen,
+            part_columns=explanation.context["given"] if chosen == "strata" else (),
+            total=SUMS.get(chosen, "value"),
+        )
         return display.plot(ax, **how)
 
     def plot(self, ax: Any = None) -> Self:
@@ -344,10 +342,6 @@ class WaterfallDisplay(RowsDisplay, TableDisplay):
         return self
 
 
-_ORDER = ("decision", "strata", "features", "change")
-
-
-_COLUMNS = ("metric", "model", "difference", "low", "high", "verdict", "value", "reference")
 SIDES = {
     "signed": "← amplifies less  |  amplifies more →",
     "attack": "← reveals less  |  reveals more →",
@@ -410,7 +404,7 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
     Where matplotlib is installed, ``ComparisonDisplay.from_result(result)`` draws it.
     """
 
-    _needs = _COLUMNS
+    _needs = ("metric", "model", "difference", "low", "high", "verdict", "value", "reference")
     _made_by = "ComparisonDisplay.from_result(result).table"
 
     _: KW_ONLY
@@ -480,7 +474,7 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
                 rows.append((result.name, model, *numbers))
         kinds = {"attack" if result.kind.has_attacker else "signed" for result in results}
         display = cls(
-            pd.DataFrame(rows, columns=list(_COLUMNS)),
+            pd.DataFrame(rows, columns=list(cls._needs)),
             reference=results[0].reference,
             sides=kinds.pop() if len(kinds) == 1 else "both",
         )
@@ -514,9 +508,18 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
         check_option("kind", kind, ("differences", "values"))
         drawn = self._strongest("difference", max_rows)
         shown = self.table.iloc[drawn]
-        labels = self._labels(shown)
+        differing = [name for name in ("metric", "model") if self.table[name].nunique() > 1]
+        several_metrics = len(differing) > 1
+        differing = differing or ["model"]
+        parts = {name: short_labels(self.table[name], ", ") for name in differing}
+        labels = [
+            in_words(": ".join(parts[name][row[name]] for name in differing))
+            for row in shown.to_dict("records")
+        ]
         ax = self._rows(ax, labels, max(len(shown), 1))
-        names = ("value", "reference", "value") if kind == "values" else _INTERVAL
+        names = ("difference", "low", "high")
+        if kind == "values":
+            names = ("value", "reference", "value")
         point, low, high = (shown[name].to_numpy(float) for name in names)
         clear = np.array([bool(DIRECTION_OF.get(verdict)) for verdict in shown["verdict"]], bool)
         self.reference_points_ = None
@@ -530,39 +533,20 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
         if defined.any():
             ax.locator_params(axis="x", nbins=5)
         metrics = shown["metric"].to_numpy()
-        for row in np.flatnonzero(metrics[1:] != metrics[:-1]) if len(self._several) > 1 else ():
+        for row in np.flatnonzero(metrics[1:] != metrics[:-1]) if several_metrics else ():
             ax.axhline(row + 0.5, color="0.8", linewidth=0.8, zorder=0)
         notes = [f"value: ring {short_label(self.reference)}, dot the model"]
         if kind == "differences":
             hollow = f"hollow: {NO_DIFFERENCE} (interval or adjusted test)"
             notes = [hollow] * (not clear[defined].all())
         notes += self._left_out("difference", drawn, "largest of {n} differences")
+        title = self.title
+        if title is None:  # what all rows share, and what is compared
+            shared = {"metric", "model"}.difference(differing)
+            first = self.table.iloc[:1].to_dict("records")
+            common = [short_label(row[name]) for row in first for name in shared]
+            what = "Values compared with" if kind == "values" else "Differences to"
+            title = f"{in_words(', '.join(common))}\n{what} {short_label(self.reference)}".strip()
         sides = SIDES[self.sides] if kind == "differences" else ""
-        self._label_rows(labels, notes, title=self._title(kind), sides=sides)
+        self._label_rows(labels, notes, title=title, sides=sides)
         return self
-
-    @property
-    def _several(self) -> list[str]:
-        """Which of metric and model differ between rows."""
-        return [name for name in ("metric", "model") if self.table[name].nunique() > 1]
-
-    def _labels(self, shown: pd.DataFrame) -> list[str]:
-        differing = self._several or ["model"]
-        parts = {name: short_labels(self.table[name], ", ") for name in differing}
-        return [
-            in_words(": ".join(parts[name][row[name]] for name in differing))
-            for row in shown.to_dict("records")
-        ]
-
-    def _title(self, kind: str) -> str:
-        """Return what is compared, and what all rows share."""
-        if self.title is not None:
-            return self.title
-        shared = {"metric", "model"}.difference(self._several or ["model"])
-        first = self.table.iloc[:1].to_dict("records")
-        common = [short_label(row[name]) for row in first for name in shared]
-        what = "Values compared with" if kind == "values" else "Differences to"
-        return f"{in_words(', '.join(common))}\n{what} {short_label(self.reference)}".strip()
-
-
-_INTERVAL = ("difference", "low", "high")

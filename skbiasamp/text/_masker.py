@@ -222,7 +222,11 @@ class WordMasker(TextTransformer):
                 counts[word] += 1
                 replacement = placeholder_of[names[0]]
                 if self.substitute is not None:
-                    replacement = _replacement(self.substitute, text[start:end])
+                    check_call("substitute", self.substitute, text[start:end])
+                    replacement = self.substitute(text[start:end])
+                    if not isinstance(replacement, str):
+                        message = "{substitute} must return text; got {seen!r} for {word!r}."
+                        raise InputTypeError(message, seen=replacement, word=text[start:end])
                 pieces += [text[last:start], replacement]
                 last = end
             pieces.append(text[last:])
@@ -263,15 +267,6 @@ class WordMasker(TextTransformer):
                 )
                 raise InputError(text, seen=placeholder, word=match.word)
         return {str(name): placeholder for name, placeholder in given.items()}
-
-
-def _replacement(substitute: Any, word: str) -> str:
-    check_call("substitute", substitute, word)
-    replacement = substitute(word)
-    if not isinstance(replacement, str):
-        text = "{substitute} must return text; got {seen!r} for {word!r}."
-        raise InputTypeError(text, seen=replacement, word=word)
-    return replacement
 
 
 def _like(X: Any, texts: list[str]) -> Any:

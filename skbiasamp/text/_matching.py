@@ -71,15 +71,6 @@ def _folded(text: str) -> str:
     return _ORPHANS.sub(lambda match: "\ufffd" * len(match[0]), folded)
 
 
-def _places(text: str) -> list[int]:
-    """Return where in a text each character of the folded text comes from."""
-    return [
-        i
-        for i, character in enumerate(text)
-        for _ in (character if character.isascii() else _folded(character))
-    ]
-
-
 def _key(folded: str) -> str:
     """Return what is the same for all ways to write spaces, hyphens and apostrophes."""
     return _APOSTROPHE.sub("'", _GAP.sub(" ", folded)).strip("' ")
@@ -159,7 +150,12 @@ class Matcher:
         for match in self._pattern.finditer(folded):
             start, end = match.span()
             if not text.isascii():
-                places = places or _places(text)
+                # Where in the text each character of the folded text comes from.
+                places = places or [
+                    i
+                    for i, character in enumerate(text)
+                    for _ in (character if character.isascii() else _folded(character))
+                ]
                 start, end = places[start], places[end - 1] + 1
             entry = self._entries.get(match[0]) or self._entries[_key(match[0])]
             yield Found(start, end, *entry)
@@ -174,15 +170,14 @@ def _pattern_of(keys: list[str]) -> re.Pattern[str]:
     for first, several in by_first.items():
         # After the first character: most places are passed over by that alone.
         start = f"(?<!{_LETTER}.)" * first.isalnum()
-        rests = "|".join(_source(key[1:]) + f"(?!{_LETTER})" * key[-1].isalnum() for key in several)
-        parts.append(f"{re.escape(first)}{start}(?:{rests})")
+        rests = [
+            # Gaps and apostrophes may be written in any way.
+            re.escape(key[1:]).replace(r"\ ", _GAP.pattern).replace("'", _APOSTROPHE.pattern)
+            + f"(?!{_LETTER})" * key[-1].isalnum()
+            for key in several
+        ]
+        parts.append(f"{re.escape(first)}{start}(?:{'|'.join(rests)})")
     return re.compile("|".join(parts))
-
-
-def _source(key: str) -> str:
-    """Return the pattern of a key, in which gaps and apostrophes may be written in any way."""
-    ways = {" ": _GAP.pattern, "'": _APOSTROPHE.pattern}
-    return "".join(ways.get(character) or re.escape(character) for character in key)
 
 
 def read_texts(X: Any) -> list[str]:

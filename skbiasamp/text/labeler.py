@@ -198,7 +198,12 @@ class WordListLabeler(TextTransformer):
         labels = _labels_in(texts, self.labels, "labels", plurals=self.plurals)
         columns: list[Any] = [labels]
         if self.refusals is not None:
-            refused = self._refused(texts)
+            given = self.refusals
+            if isinstance(given, str) and not _is_pattern(given):
+                check_option("refusals", given, ("english",))
+                given = _REFUSALS
+                texts = [" ".join(text.replace("\u2019", "'").split()) for text in texts]
+            refused = _labels_in(texts, {REFUSAL: given}, "refusals", plurals=self.plurals)
             labels &= ~refused
             columns.append(refused)
         if self.exclusive:
@@ -206,14 +211,6 @@ class WordListLabeler(TextTransformer):
         columns.append(~np.hstack(columns).any(axis=1, keepdims=True))
         index = X.index if isinstance(X, pd.Series | pd.DataFrame) else None
         return pd.DataFrame(np.hstack(columns).astype(np.int8), index=index, columns=names)
-
-    def _refused(self, texts: list[str]) -> np.ndarray[Any, Any]:
-        given = self.refusals
-        if isinstance(given, str) and not _is_pattern(given):
-            check_option("refusals", given, ("english",))
-            given = _REFUSALS
-            texts = [" ".join(text.replace("\u2019", "'").split()) for text in texts]
-        return _labels_in(texts, {REFUSAL: given}, "refusals", plurals=self.plurals)
 
 
 def _is_pattern(word: Any) -> bool:

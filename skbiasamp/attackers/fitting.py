@@ -199,35 +199,32 @@ def _fit_predict(task: TrainingTask, probabilities: bool) -> Array:
 
 
 def _predict(attacker: Any, query: Array, n_classes: int, probabilities: bool) -> Array:
+    """Return numbers, probabilities, or 1 for the predicted class; classes count from 0."""
     if not n_classes:
         return np.asarray(attacker.predict(query), dtype=float).reshape(len(query))
+    kind, n_rows = type(_last(attacker)).__name__, query.shape[0]
     if not probabilities:
-        return np.eye(n_classes)[_classes(attacker, query, n_classes)]
+        predicted = np.asarray(attacker.predict(query)).reshape(-1)
+        if len(predicted) != n_rows or not np.isin(predicted, np.arange(n_classes)).all():
+            raise InputError(
+                "{attacker} must predict one of the classes it was trained on for each row; {kind} "
+                "predicted {seen!r}, ..., for {n} of {m} rows.",
+                kind=kind,
+                seen=predicted[:1].tolist(),
+                n=len(predicted),
+                m=n_rows,
+            )
+        return np.eye(n_classes)[predicted.astype(int)]
     if not hasattr(attacker, "predict_proba"):
         raise InputTypeError(
             "quality='inverse_log_loss' and 'confidence' need the probability of each class, and "
             "{kind} has no predict_proba.",
-            kind=type(_last(attacker)).__name__,
+            kind=kind,
         )
     # Classes without training rows are not in classes_: their probability is 0.
-    probability = np.zeros((query.shape[0], n_classes))
+    probability = np.zeros((n_rows, n_classes))
     probability[:, np.asarray(attacker.classes_).astype(int)] = attacker.predict_proba(query)
     return probability
-
-
-def _classes(attacker: Any, query: Array, n_classes: int) -> Array:
-    """Return the predicted classes, which are numbers from 0 on."""
-    predicted = np.asarray(attacker.predict(query)).reshape(-1)
-    if len(predicted) != query.shape[0] or not np.isin(predicted, np.arange(n_classes)).all():
-        raise InputError(
-            "{attacker} must predict one of the classes it was trained on for each row; {kind} "
-            "predicted {seen!r}, ..., for {n} of {m} rows.",
-            kind=type(_last(attacker)).__name__,
-            seen=predicted[:1].tolist(),
-            n=len(predicted),
-            m=query.shape[0],
-        )
-    return predicted.astype(int)
 
 
 def weight_name(attacker: Any) -> str | None:
