@@ -18,7 +18,7 @@ from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, count
 from skbiasamp._input.labels import Codes, Members, Rows, side_of_model
 from skbiasamp._input.rows import read_rows
 from skbiasamp._utils.progress import interruptible, progress
-from skbiasamp.counts.cells import C, naming_side, side_of
+from skbiasamp.counts.cells import C, side_of
 from skbiasamp.counts.engines import (
     BOTH_SQUARE,
     COUNT,
@@ -57,7 +57,7 @@ def read_labels(
         y_pred, sensitive_pred = y_preds, sensitive_preds
     if like is not None:
         require_cells("like", like)
-        like = side_of(like, "group"), naming_side(like)
+        like = side_of(like, "group"), like.naming
     with progress("counting rows"):
         return read_rows(y_true, y_pred, sensitive_pred=sensitive_pred, like=like, **labels)
 

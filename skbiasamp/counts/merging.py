@@ -30,7 +30,6 @@ from skbiasamp.counts.cells import (
     keys_of,
     labels_of,
     naming_names,
-    naming_side,
     selected,
     side_of,
     sides_of,
@@ -196,8 +195,8 @@ def conformed(cells: C, like: Cells) -> C:
     """Return cells with the groups and tasks of `like`, in that order, and their own."""
     require_cells("like", like)
     _check_alike(cells, like)
-    group, task = side_of(like, "group"), naming_side(like)
-    mine, own = naming_side(cells), side_of(cells, "group")
+    group, task = side_of(like, "group"), like.naming
+    mine, own = cells.naming, side_of(cells, "group")
     groups, tasks = united([like.groups, cells.groups]), united([_known_names(task), mine.names])
     columns = cells.group_columns or group.columns
     own_names = (cells.groups, mine.names, mine.pos_label, own.columns)
@@ -231,7 +230,7 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
             side = side.select([i for i in range(len(side.names)) if i not in unknown])
         columns = side_of(like, name).columns if like.has(name) else side.columns
         sides[name] = replace(side.onto(known), columns=columns)
-    sides = _with_positive(sides, naming_side(like).pos_label)
+    sides = _with_positive(sides, like.naming.pos_label)
     for (kind, label), has_label in rows_with.items():
         if n := float(cells.weight[has_label].sum()):
             lost[kind][label] = n
@@ -268,7 +267,7 @@ def present(cells: C) -> C:
 
 def renamed_onto(cells: C, groups: Names, tasks: Names) -> C:
     """Return cells with more names of groups and of tasks or classes."""
-    if (side_of(cells, "group").names, naming_side(cells).names) == (groups, tasks):
+    if (cells.groups, cells.naming.names) == (groups, tasks):
         return cells  # with the sums that were computed
     return with_sides(cells, _onto(cells, groups, tasks))
 
@@ -280,7 +279,7 @@ def with_positive_class(cells: C, pos_label: Any) -> C:
     if cells.classes is None:
         raise no_positive_class("is an indicator matrix")
     names, chosen = positive_class(pos_label, cells.classes)
-    own_class = naming_side(cells).pos_label
+    own_class = cells.naming.pos_label
     if own_class is not None and own_class != chosen:
         raise InputError(
             "The positive class of this contingency is {held!r}, and {pos_label} is {chosen!r}. "
@@ -301,7 +300,7 @@ def _with_positive(sides: dict[SideName, Side], pos_label: Hashable) -> dict[Sid
 
 def _naming(cells: Cells, role: SideName) -> Side:
     """Return the side that names the groups, or the classes."""
-    return side_of(cells, role) if role == "group" else naming_side(cells)
+    return side_of(cells, role) if role == "group" else cells.naming
 
 
 def _onto(cells: Cells, groups: Names, tasks: Names) -> dict[SideName, Side]:
@@ -375,7 +374,7 @@ def _names_of_all(every: list[C], name: SideName) -> Names:
 
 def common_positive(every: list[C]) -> Hashable:
     """Return the positive class that was chosen for some of them, which must be that of all."""
-    chosen = [naming_side(part).pos_label for part in every]
+    chosen = [part.naming.pos_label for part in every]
     positive = next((name for name in chosen if name is not None), None)
     if positive is not None:
         for own in (part.pos_label for part in every):
@@ -421,7 +420,7 @@ def _check_alike(cells: Cells, like: Cells) -> None:
             "One of training and audited groups overlap ({groups='indicator'} or 'marginal'), the "
             "other do not: make both contingencies with the same {groups}."
         )
-    chosen, trained_class = naming_side(cells).pos_label, like.pos_label
+    chosen, trained_class = cells.naming.pos_label, like.pos_label
     if chosen not in (None, trained_class):
         raise InputError(
             "The positive class of the audited labels is {chosen!r}, and that of the training "

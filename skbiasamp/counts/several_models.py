@@ -39,8 +39,8 @@ def of_model(cells: C, model: str) -> C:
             chosen[side] = labels
     own_cells = with_sides(cells, chosen)
     # Labels are the same for all models: what is counted of them alone is counted once.
-    own_cells._counts = {side: sums for side, sums in cells._counts.items() if side in LABELS}
-    own_cells._joints = {two: sums for two, sums in cells._joints.items() if {*two} <= {*LABELS}}
+    computed = cells._computed.items()
+    own_cells._computed = {sides: sums for sides, sums in computed if {*sides} <= {*LABELS}}
     if cells._ordered is cells:
         # Models share one order and one set of cells, so that draws are the same for all.
         own_cells._ordered = own_cells

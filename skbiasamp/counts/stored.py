@@ -22,7 +22,6 @@ from skbiasamp.counts.cells import (
     distinct,
     keys_of,
     naming_names,
-    naming_side,
     sides_of,
 )
 from skbiasamp.counts.engines import BOTH, BOTH_SQUARE, SQUARE
@@ -183,7 +182,7 @@ def write_table(cells: Cells) -> pd.DataFrame:
     columns["n"] = weight.astype(np.int64) if cells.whole else weight
     if cells.repeats is not None:
         columns["rows"] = cells.repeats[order].astype(np.int64)
-    pos_label = naming_side(cells).pos_label
+    pos_label = cells.naming.pos_label
     if pos_label is not None:
         columns["pos_label"] = [pos_label] * cells.n_cells
     return pd.DataFrame(columns)

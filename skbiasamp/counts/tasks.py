@@ -223,12 +223,10 @@ def of_task(cells: Cells, position: int) -> Cells:
     Probabilities become few values with the same number, sum and sum of squares, which is all that
     rates and their variances depend on.
     """
-    if position not in cells._of_tasks:
-        cells._of_tasks[position] = _task_cells(cells, position)
-    return cells._of_tasks[position]
-
-
-def _task_cells(cells: Cells, position: int) -> Cells:
+    key = "rows of task", position
+    if key in cells._computed:
+        known: Cells = cells._computed[key]
+        return known
     every: dict[Any, Side] = dict(sides_of(cells))
 
     def column(name: Any, other: Any = None) -> Array:
@@ -261,7 +259,9 @@ def _task_cells(cells: Cells, position: int) -> Cells:
         soft = cells.soft("task_pred")
         predicted = values[cell, at][:, None]
         sides["task_pred"] = Side(names, Members(predicted if soft else predicted == 1), open=False)
-    return Cells(counts[cell, at], sides, n_dropped=cells.n_dropped)
+    made = Cells(counts[cell, at], sides, n_dropped=cells.n_dropped)
+    cells._computed[key] = made
+    return made
 
 
 def of_one_task(cells: Cells, position: int) -> tuple[Cells, int]:

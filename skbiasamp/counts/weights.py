@@ -115,21 +115,12 @@ class Weighted:
     """Weights of cells, and of how many rows each is if weights are not counts."""
 
     weight: Array
+    n_cells: int
+    total: Any  # how many rows there are, or the sum of their weights
     repeats: Array | None
     clusters: Clusters | None
     # If rows are standardised: the cells with which each cell keeps its weight in resamples.
     poststrata: Array | None = None
-
-    @property
-    def n_cells(self) -> int:
-        """How many cells are held."""
-        return int(self.weight.shape[-1])
-
-    @cached_property
-    def total(self) -> Any:
-        """How many rows there are, or the sum of their weights."""
-        total = self.weight.sum(axis=-1)
-        return total if np.ndim(total) else float(total)
 
     @cached_property
     def whole(self) -> bool:
@@ -162,9 +153,9 @@ class Weighted:
         Whole weights are that many rows, also beside a few fractional ones. The more weights are
         fractional, the more does each weigh one row: no single weight decides it.
         """
-        each = self.row_weight
         if self.whole:
-            return each
+            return np.greater(self.weight, 0).astype(float)
+        each = self.row_weight
         whole = each == np.rint(each)
         counts = max(0.0, 2 * float(self.rows[whole].sum() / max(self.rows.sum(), 1)) - 1)
         return np.where(whole & (each > 1), counts + (1 - counts) * each, each)
@@ -172,6 +163,8 @@ class Weighted:
     @cached_property
     def units(self) -> Array:
         """How many independent rows each cell is."""
+        if self.whole:
+            return np.array(self.weight, dtype=float)
         none = np.array(self.rows, dtype=float)
         return np.divide(self.weight, self.unit_weight, out=none, where=self.unit_weight > 0)
 

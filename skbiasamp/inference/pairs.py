@@ -49,8 +49,7 @@ class MeanChange:
         """Return the paper's formula, of signs and changes of rates."""
         if np.isnan(delta).all():
             return math.nan if self.divisor is None or math.isnan(self.divisor) else 0.0
-        parts = self.weights(delta) * np.where(sign == 0, 0.0, sign * delta)
-        return float(known_or_zero(parts).sum())
+        return float(known_or_zero(self.slopes(sign, delta) * delta).sum())
 
     def slopes(self, sign: Array, delta: Array) -> Array:
         """Return how the published value follows each change of a rate."""
@@ -76,17 +75,12 @@ class MeanSize(MeanChange):
 
     only_signed: bool = False
 
-    def published(self, sign: Array, delta: Array) -> float:
-        """Return the paper's formula, of signs and changes of rates."""
-        return super().published(self._directions(sign, delta), delta)
-
     def slopes(self, sign: Array, delta: Array) -> Array:
         """Return how the published value follows each change of a rate."""
-        return super().slopes(self._directions(sign, delta), delta)
-
-    def _directions(self, sign: Array, delta: Array) -> Array:
         directions = np.sign(known_or_zero(delta))
-        return np.where(sign == 0, 0.0, directions) if self.only_signed else directions
+        if self.only_signed:
+            directions = np.where(sign == 0, 0.0, directions)
+        return super().slopes(directions, delta)
 
 
 @dataclass(frozen=True, eq=False)

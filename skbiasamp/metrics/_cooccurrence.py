@@ -20,7 +20,7 @@ from skbiasamp._input.options import Option
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
-from skbiasamp.counts.cells import as_labels, naming_side, side_of
+from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group, renamed_onto
 from skbiasamp.counts.several_models import of_model
@@ -553,7 +553,7 @@ class CooccurrenceAuditor(BaseAuditor):
                 # Labels that were given are known, even if they are those of the audited rows.
                 same = self.contingency_.weight is test.weight
                 train = copy.deepcopy(self.contingency_) if same else self.contingency_
-                return renamed_onto(train, side_of(test, "group").names, naming_side(test).names)
+                return renamed_onto(train, test.groups, test.naming.names)
         else:
             self._check_groups(test)
         return test

@@ -11,7 +11,7 @@ from scipy import stats
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, Role, role_of_model
 from skbiasamp._input.labels import Side, codes_of
-from skbiasamp.counts.cells import naming_side, side_of, sides_of
+from skbiasamp.counts.cells import side_of, sides_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.influence import variance_of
@@ -76,7 +76,7 @@ def group_order(cells: Contingency) -> ScoreOrder | None:
 
 def is_chosen(test: Contingency) -> bool:
     """Whether the positive class was chosen; else it is the one that sorts last."""
-    return naming_side(test).pos_label is not None
+    return test.naming.pos_label is not None
 
 
 def are_named(test: Contingency) -> bool:

@@ -14,7 +14,7 @@ from skbiasamp._input.options import keywords
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import collected
-from skbiasamp.counts.cells import distinct, naming_side
+from skbiasamp.counts.cells import distinct
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.merging import check_alike, common_positive, merged, present, within
 from skbiasamp.inference.power import check_share
@@ -379,7 +379,7 @@ def _aligned(
 
     Rows of `others`, classes that the reference lacks, were left out before.
     """
-    if naming_side(cells).pos_label is not None:  # else it is that of the reference
+    if cells.naming.pos_label is not None:  # else it is that of the reference
         common_positive([like, cells])
     check_alike(like, cells)
     part, lost = within(cells, like)
