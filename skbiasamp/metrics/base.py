@@ -98,6 +98,7 @@ class BaseAuditor(ABC, WithOptions):
     estimand: ClassVar[str] = "The value in the population that the audited rows are a sample of."
     null: ClassVar[str] = "The value is 0 in this population."
     _uses_groups: ClassVar[bool] = True
+    _compares_groups: ClassVar[bool] = True  # whether rows of one group alone have no value
     _of_scores: ClassVar[tuple[str, ...]] = ()  # what `audit` takes besides: y_score
     _of_function: ClassVar[tuple[str, ...]] = ()  # what its function takes besides: validation
     # Whether engines are asked for rows; else they decide whether rows or tasks are counted.
@@ -140,8 +141,13 @@ class BaseAuditor(ABC, WithOptions):
             The fitted auditor.
         """
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        cells = self._count_training(y_train, labels, columns)
-        self._check_groups(cells)
+        self._validate_params()
+        with speaking(y_true="y_train"):
+            cells = self._count(y_train, labels, columns)
+            cells.require("task")
+        if self._compares_groups:
+            counts = cells.count("group")
+            require_groups(cells.groups, counts, cells.total, declared=cells.declared)
         return self._learn(cells)
 
     @rest_by_name
@@ -166,8 +172,11 @@ class BaseAuditor(ABC, WithOptions):
             The auditor, as if fitted on the sum of all chunks.
         """
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        # A chunk may have few rows of each group.
-        cells = self._count_training(y_train, labels, columns, max_groups=MOST_GROUPS)
+        self._validate_params()
+        with speaking(y_true="y_train"):
+            # A chunk may have few rows of each group.
+            cells = self._count(y_train, labels, columns, max_groups=MOST_GROUPS)
+            cells.require("task")
         known = getattr(self, "contingency_", None)
         return self._learn(cells if known is None else known + cells)
 
@@ -197,9 +206,10 @@ class BaseAuditor(ABC, WithOptions):
         labels["sample_weight"] = sample_weight
         with self._progress():
             test = self.count_audited(y_true, y_pred, **labels, **columns)
-            value = self._value(self._with_right_scores(y_true, test))
-        alone = self._uses_groups and not self.kind.has_attacker and not differ_in_group(test)
-        if alone:
+            if not (self._scores or is_contingency(y_true)):
+                check_class(test)
+            value = self._value(test)
+        if self._compares_groups and not differ_in_group(test):
             warn(f"{self.metric} is undefined: only one group has rows.", UndefinedMetricWarning)
             return value * math.nan
         return value
@@ -241,7 +251,9 @@ class BaseAuditor(ABC, WithOptions):
         }
         with self._progress():
             test = self.count_audited(y_true, y_pred, **labels, **columns)
-            return self._result(self._with_right_scores(y_true, test))
+            if not (self._scores or is_contingency(y_true)):
+                check_class(test)
+            return self._result(test)
 
     @rest_by_name
     @filling
@@ -437,7 +449,7 @@ class BaseAuditor(ABC, WithOptions):
             parts["statistics"] = {**parts.get("statistics", {}), "labelled": False}
             if "base" in columns:
                 columns |= {"base": "Reference", "observed": "These rows"}
-        if self._uses_groups and not self.kind.has_attacker and not differ_in_group(test):
+        if self._compares_groups and not differ_in_group(test):
             # One group alone is compared with nothing, whatever a formula says.
             parts["statistics"] = {**parts.get("statistics", {}), "n_groups": 1}
             unknown = dict.fromkeys(("value", "published"), math.nan)
@@ -490,29 +502,11 @@ class BaseAuditor(ABC, WithOptions):
     def _fitted(self) -> bool:
         return hasattr(self, "contingency_")
 
-    def _count_training(
-        self,
-        y_train: Any,
-        labels: dict[str, Any],
-        columns: dict[str, Any],
-        max_groups: int | None = None,
-    ) -> Contingency:
-        """Return training labels as a contingency; errors name what `fit` calls them."""
-        self._validate_params()
-        with speaking(y_true="y_train"):
-            cells = self._count(y_train, labels, columns, max_groups=max_groups)
-            cells.require("task")
-            return cells
-
-    def _with_right_scores(self, y_true: Any, test: Contingency) -> Contingency:
-        """Return audited rows; raise if their scores are of the other class.
-
-        Reports count rows first, and have a finding.
-        """
-        return test if self._scores or is_contingency(y_true) else check_class(test)
-
     def count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:
-        """Return the audited rows as a contingency; `given` are labels and names of columns."""
+        """Return the audited rows as a contingency; `given` are labels and names of columns.
+
+        If scores are of the other class, reports have a finding, and auditors raise.
+        """
         self._validate_params()
         self._check_fitted()
         rows = ("sensitive_features", "sensitive_pred", "sample_weight", "clusters")
@@ -583,25 +577,17 @@ class BaseAuditor(ABC, WithOptions):
 
     # ------------------------------------------------------------------ checks
 
-    def _check_labels(self, test: Contingency) -> None:
-        """Raise if the audited rows have no labels, and the metric needs them."""
+    def _check(self, test: Contingency) -> None:
+        """Raise if the audited rows lack what the metric needs."""
         why = "" if test.has("task") else self._why_labels()
         if why:
             raise InputError(
                 "There are no labels of the audited rows, and {metric} " + why,
                 metric=type(self).__name__,
             )
-
-    def _check(self, test: Contingency) -> None:
-        """Raise if the audited rows lack what the metric needs."""
-        self._check_labels(test)
         what = f"{self.metric.removesuffix(' amplification')} amplification"
         directed = self.direction is not None
         require_predictions(test, self._requires(), what=what, directed=directed)
-
-    def _check_groups(self, cells: Contingency) -> None:
-        """Raise if there is nothing to compare."""
-        require_groups(cells.groups, cells.count("group"), cells.total, declared=cells.declared)
 
     def _check_fitted(self) -> None:
         """Raise if the metric cannot do without training labels."""
@@ -618,7 +604,9 @@ class BaseAuditor(ABC, WithOptions):
         for model in test.models:
             with of_the_model(model):
                 self._check(of_model(test, model))
-        return self._with_right_scores(y_true, test)
+        if not (self._scores or is_contingency(y_true)):
+            check_class(test)
+        return test
 
     def learn_reference(self, reference: Contingency, *, random_state: Any = None) -> Self:
         """Return a copy that chooses nothing from audited rows, so that periods are comparable.

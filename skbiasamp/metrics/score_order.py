@@ -84,10 +84,10 @@ def are_named(test: Contingency) -> bool:
     return all(isinstance(name, str) for name in test.classes or (None,))
 
 
-def check_class(test: Contingency) -> Contingency:
-    """Return audited rows; raise if scores are clearly of the other class, which nobody chose."""
-    if not are_named(test) or is_chosen(test):
-        return test
+def check_class(test: Contingency) -> None:
+    """Raise if scores are clearly of the other class, and nobody chose the positive one."""
+    if is_chosen(test) or not are_named(test):
+        return
     for model in test.models or (None,):
         order = score_order(test if model is None else of_model(test, model))
         if order is None or not order.reversed:
@@ -103,7 +103,6 @@ def check_class(test: Contingency) -> Contingency:
             first=Role("pos_label", f"={order.other!r}"),
             last=Role("pos_label", f"={order.positive!r}"),
         )
-    return test
 
 
 def _order(
