@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -231,7 +231,14 @@ def check_index(given: Mapping[str, Any]) -> None:
     An index that only counts the rows says nothing: it was reset.
     """
     indexes: dict[Name, pd.Index] = {}
-    for name, index in _indexes(given):
+    values: list[tuple[Any, Any]] = list(given.items())
+    while values:
+        name, value = values.pop(0)
+        if isinstance(value, Mapping):
+            values[:0] = [(Role(name, f"[{plain(key)!r}]"), own) for key, own in value.items()]
+        if not isinstance(value, pd.Series | pd.DataFrame):
+            continue
+        index = value.index
         if any(index is other or index.equals(other) for other in indexes.values()):
             continue
         for first, expected in indexes.items():
@@ -274,35 +281,11 @@ def _first_moved(index: pd.Index, other: pd.Index, same: bool) -> int | None:
     return next((i for i, a, b in labels if a != b), None)
 
 
-def _indexes(given: Mapping[Any, Any]) -> Iterator[tuple[Name, pd.Index]]:
-    for name, value in given.items():
-        if isinstance(value, pd.Series | pd.DataFrame):
-            yield name, value.index
-        elif isinstance(value, Mapping):
-            yield from _indexes({Role(name, f"[{plain(k)!r}]"): v for k, v in value.items()})
-
-
 def _same_labels(index: pd.Index, other: pd.Index) -> bool:
     try:
         return index.sort_values().equals(other.sort_values())
     except TypeError:  # labels of mixed type have no order
         return sorted(map(repr, index)) == sorted(map(repr, other))
-
-
-def check_shapes(given: Mapping[str, pd.Series | pd.DataFrame | Array]) -> None:
-    """Raise if a table has no columns, or two of one name."""
-    for name, value in given.items():
-        if is_table(value) and value.shape[1] == 0:
-            text = "{name} has no columns, its shape is {shape}."
-            raise InputError(text, name=name, shape=value.shape)
-        if isinstance(value, pd.DataFrame) and not value.columns.is_unique:
-            twice = plain(value.columns[value.columns.duplicated()][0])
-            text = "{name} has more than one column named {twice!r}: rename one or leave it out."
-            raise InputError(text, name=name, twice=twice)
-
-
-def is_table(value: pd.Series | pd.DataFrame | Array) -> bool:
-    return isinstance(value, pd.DataFrame) or value.ndim == 2
 
 
 def columns_of(value: pd.Series | pd.DataFrame | Array) -> list[tuple[Hashable, Any]]:
@@ -318,7 +301,7 @@ def columns_of(value: pd.Series | pd.DataFrame | Array) -> list[tuple[Hashable, 
 def one_column(value: Any, name: Name) -> Any:
     """Return a column in any container as pandas or numpy of one dimension."""
     column = as_column(to_native(value, name))
-    if is_table(column):
+    if column.ndim == 2:
         text = "{name} must be one column; got shape {shape}."
         raise InputError(text, name=name, shape=column.shape)
     return column
@@ -326,7 +309,7 @@ def one_column(value: Any, name: Name) -> Any:
 
 def as_column(value: Any) -> Any:
     """Return a one-column table as the column it is."""
-    if is_table(value) and value.shape[1] == 1:
+    if value.ndim == 2 and value.shape[1] == 1:
         return value.iloc[:, 0] if isinstance(value, pd.DataFrame) else value[:, 0]
     return value
 

@@ -16,10 +16,8 @@ import pandas as pd
 
 from skbiasamp._input.checks import (
     GROUPS,
-    MISSING,
     MISSING_POLICIES,
     Array,
-    NamedMissing,
     Names,
     check_columns,
     check_count,
@@ -32,10 +30,7 @@ from skbiasamp._input.checks import (
     check_threshold,
 )
 from skbiasamp._input.classes import (
-    FEW_TEXTS,
     are_probabilities,
-    check_no_texts,
-    check_one_kind,
     check_spelling,
     no_positive_class,
     positions_of,
@@ -56,14 +51,13 @@ from skbiasamp._input.coding import (
     indicator,
     measured,
     need_classes,
-    no_missing,
     numbers_of,
     of_floats,
     probabilities,
     refuse,
     text_column,
 )
-from skbiasamp._input.containers import as_column, columns_of, is_table
+from skbiasamp._input.containers import as_column, columns_of
 from skbiasamp._input.errors import InputError, Role, quote
 from skbiasamp._input.labels import Codes, Members, Side, as_integers
 
@@ -132,26 +126,17 @@ class Parameter:
     @classmethod
     def of_matrix(cls, name: str, matrix: Array, value: Any) -> Parameter:
         """Return numbers that were read from a column or a table."""
-        titles = tuple(title for title, _ in columns_of(value)) if is_table(value) else (name,)
+        titles = tuple(title for title, _ in columns_of(value)) if value.ndim == 2 else (name,)
         return cls(name, matrix=matrix, titles=titles, floats=of_floats(value))
-
-    def role(self, i: int) -> Role:
-        """Return what errors call a column."""
-        return Role(self.name, f" column {self.titles[i]!r}" if len(self.titles) > 1 else "")
-
-    def check_labels(self, rows: Array, *, classes: bool) -> None:
-        """Raise if values look alike, or few are classes, and name those that are missing."""
-        for i, (codes, values) in enumerate(self.labels):
-            check_one_kind(values, codes, self.role(i), rows)
-            if classes and len(values) > FEW_TEXTS:
-                check_no_texts(values, rows.sum(), self.name)
-            if None in values or MISSING in values:
-                named: dict[Hashable, str] = {None: MISSING, MISSING: NamedMissing(MISSING)}
-                self.labels[i] = codes, tuple(named.get(value, value) for value in values)
 
 
 class Reader:
-    """Reads labels and their predictions: each parameter first, then the distinct rows."""
+    """Reads labels and their predictions: each parameter first, then the distinct rows.
+
+    `label` is the first parameter: the predictions if there are no labels.
+    """
+
+    label: Parameter
 
     def __init__(
         self,
@@ -167,16 +152,8 @@ class Reader:
         self.parameters: list[Parameter] = []
         for name, value in values.items():
             self.parameters.append(self._read(name, value))
-
-    @property
-    def label(self) -> Parameter:
-        """The labels; the predictions if there are no labels."""
-        return self.parameters[0]
-
-    @property
-    def pred(self) -> Parameter | None:
-        """The predictions of the labels."""
-        return self.parameters[1] if len(self.parameters) > 1 else None
+            self.label = self.parameters[0]
+        self.pred = self.parameters[1] if len(self.parameters) > 1 else None
 
     def _read(self, name: str, value: Any) -> Parameter:
         """Read labels first, then their predictions."""
@@ -214,7 +191,7 @@ class Indicators(Reader):
         soft = name in ("y_pred", "sensitive_pred")
         if name == "y_pred" and self.how.threshold is not None:
             matrix = reached(value, self.how.threshold)
-        elif not is_table(value):
+        elif value.ndim == 1:
             raise columns_differ(self.label, name, 1)
         else:
             scores = soft and self.how.scores and self.role == "task"
@@ -274,7 +251,7 @@ class Numbers(Indicators):
     def _read(self, name: str, value: Any) -> Parameter:
         if self.how.numbers and self.role == "task":
             return self._measured(name, value)
-        if is_table(value) or (name == "y_pred" and self.how.threshold is not None):
+        if value.ndim == 2 or (name == "y_pred" and self.how.threshold is not None):
             return super()._read(name, value)
         column = self._columns.get(name) or encode(value, name)
         floats = column.numbers if isinstance(column, Continuous) else value
@@ -282,12 +259,12 @@ class Numbers(Indicators):
 
     def _measured(self, name: str, value: Any) -> Parameter:
         titles, columns = zip(*columns_of(value), strict=True)
-        if not is_table(value):
+        if value.ndim == 1:
             # One column needs no name: it is that of training, or of the labels.
             known = () if self.known is None else self.known.names
             own = titles[0] if isinstance(titles[0], str) else "y"
             titles = known if len(known) == 1 else (own,)
-        shown = [Role(name, f" column {title!r}" * is_table(value)) for title in titles]
+        shown = [Role(name, f" column {title!r}" * (value.ndim == 2)) for title in titles]
         matrix = np.column_stack(list(map(measured, columns, shown)))
         if self.parameters and len(titles) == len(self.label.titles) == 1:
             titles = self.label.titles
@@ -329,27 +306,26 @@ class Classes(Reader):
     def _read(self, name: str, value: Any) -> Parameter:
         if name == "y_pred" and self.how.threshold is not None:
             return self._decisions(value, self.how.threshold)
-        if is_table(value):
+        if value.ndim == 2:
             matrix = indicator(value, name, soft=True, scores=self.how.scores)
             return Parameter.of_matrix(name, matrix, value)
         column = self._columns.get(name) or encode(value, name)
-        if name in ("y_true", "sensitive_features"):
-            column = need_classes(column, name)
-            if name == "y_true":
-                no_missing(column, name, "Only labelled rows can be audited: leave these out.")
-            elif self.how.missing == "error":
-                no_missing(column, name, _KEEP_OR_DROP)
-        elif isinstance(column, Continuous):
+        is_label = name in ("y_true", "sensitive_features")
+        if isinstance(column, Continuous) and not is_label:
             if self.how.scores:
                 return Parameter.of_matrix(name, finite(column.numbers, name)[:, None], value)
-            numbers = probabilities(column.numbers, name, self._countable)
+            columns = self.label.columns if self.parameters else []
+            numbers = probabilities(
+                column.numbers, name, lambda: any(map(are_many_numbers, columns))
+            )
             return Parameter.of_matrix(name, numbers[:, None], value)
-        elif name == "y_pred" or self.how.missing == "error":
-            no_missing(column, name, "Every audited row needs a prediction: leave these out.")
-        return Parameter(name, [column])
-
-    def _countable(self) -> bool:
-        return bool(self.parameters) and are_many_numbers(self.label.columns[0])
+        advice = "Every audited row needs a prediction: leave these out."
+        if is_label:
+            labelled = "Only labelled rows can be audited: leave these out."
+            advice = labelled if name == "y_true" else _KEEP_OR_DROP
+        if self.role == "group" and self.how.missing != "error":
+            advice = ""
+        return Parameter(name, [need_classes(column, name, advice)])
 
     def _decisions(self, value: Any, threshold: float) -> Parameter:
         """Read scores as decisions: those of at least the threshold are positive."""
@@ -366,14 +342,17 @@ class Classes(Reader):
         )
 
     def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
-        known = self._known_classes()
+        known = None if self.known is None else self.known.names
+        if self.role == "task":
+            known = self._known_classes()
         if self.how.threshold is not None and self.role == "task":
             self._name_decisions(known)
         self._take_probabilities(known)
         one_label = self.role == "task"
         coded = {p.name: p.labels[0] for p in self.parameters if p.labels}
         names = align(coded, known, self.role, self.spelling) if coded else known or ()
-        self._check_number(len(names), rows)
+        if self.role == "group" and known is None:
+            check_group_limit(len(names), rows.sum(), self.how.max_groups, len(self.label.titles))
         names, pos_label = self._positive(names)  # with the positive class, if it is new
         if any(p.matrix is not None and p.matrix.shape[1] <= 2 for p in self.parameters):
             # Both classes of a label that happens to be constant have a column.
@@ -388,7 +367,7 @@ class Classes(Reader):
                 labels = Codes(recode(codes, values, names), len(names))
                 floats = parameter.columns[0].floats
                 if parameter.name in ("y_pred", "sensitive_pred"):
-                    floats = _of_floats(parameter)
+                    floats = floats and {0, 1}.issuperset(values)
             elif sides and self.is_embedding(sides[0]):
                 break
             else:
@@ -439,14 +418,16 @@ class Classes(Reader):
     def _take_probabilities(self, known: Names | None) -> None:
         """Read the floats 0.0 and 1.0 of predictions as probabilities, if they are."""
         pred = self.parameters[-1]
-        if pred.name in ("y_true", "sensitive_features") or not _of_floats(pred):
+        if pred.name in ("y_true", "sensitive_features") or not pred.labels:
+            return
+        codes, values = pred.labels[0]
+        if not (pred.columns[0].floats and {0, 1}.issuperset(values)):
             return
         classes, positive = known or sort_names(self.label.labels[0][1]), None
         if self.how.scores and len(classes) > 2:
             return  # attackers know more classes by their numbers
         classes, positive = self._positive(classes)
         own = pred is self.label and known is None
-        codes, values = pred.labels[0]
         if are_probabilities(values, None if own else classes, positive, pred.name):
             pred.matrix = np.array(values, dtype=float)[codes, None]
             pred.labels = []
@@ -470,9 +451,6 @@ class Classes(Reader):
                     trained=tasks[0],
                 )
         return both, pos_label
-
-    def _check_number(self, n: int, rows: Array) -> None:
-        """Raise if there are more groups than people mean; classes may be many."""
 
     def class_scores(self, pred: Parameter, names: Names, pos_label: Hashable) -> Array:
         """Return predictions of one label's classes with a column for each class.
@@ -545,12 +523,10 @@ class Groups(Classes):
         if len(titles) != n:
             raise columns_differ(self.label, name, len(titles))
         parameter = Parameter(name, titles=titles)
-        for i, (_, values) in enumerate(columns_of(value)):
-            role = parameter.role(i)
-            column = need_classes(encode(values, role), role)
-            if self.how.missing == "error":
-                no_missing(column, role, _KEEP_OR_DROP)
-            parameter.columns.append(column)
+        for title, values in columns_of(value):
+            role = Role(name, f" column {title!r}")
+            advice = _KEEP_OR_DROP if self.how.missing == "error" else ""
+            parameter.columns.append(need_classes(encode(values, role), role, advice))
         if self.parameters:
             check_columns(titles, self.label.titles, name, self.label.name)
         return parameter
@@ -587,13 +563,6 @@ class Groups(Classes):
                 codes, own = parameter.labels[0]
                 parameter.labels[0] = codes, tuple(other if v in rare else v for v in own)
 
-    def _known_classes(self) -> Names | None:
-        return None if self.known is None else self.known.names
-
-    def _check_number(self, n: int, rows: Array) -> None:
-        if self.known is None:
-            check_group_limit(n, rows.sum(), self.how.max_groups, len(self.label.titles))
-
 
 class MarginalGroups(Groups):
     """Reads several sensitive features whose groups stand side by side."""
@@ -611,8 +580,9 @@ class MarginalGroups(Groups):
         for i in range(len(self.label.titles)):
             sides_by_name = {p.name: p.labels[i] for p in self.parameters}
             names += align(sides_by_name, None, "group")
-        self._check_number(len(names), rows)
-        if self.known is not None:
+        if self.known is None:
+            check_group_limit(len(names), rows.sum(), self.how.max_groups, len(self.label.titles))
+        else:
             known = self.known.names
             if set(names).isdisjoint(known):
                 check_known(names, known, role="group")
@@ -664,13 +634,6 @@ def _combined(labels: list[Found]) -> Found:
         for row in stacked[first]
     )
     return codes, names
-
-
-def _of_floats(parameter: Parameter) -> bool:
-    """Whether a column of one label has nothing but the floats 0.0 and 1.0."""
-    if not parameter.labels:
-        return False
-    return parameter.columns[0].floats and {0, 1}.issuperset(parameter.labels[0][1])
 
 
 def are_many_numbers(column: Column) -> bool:

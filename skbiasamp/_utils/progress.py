@@ -106,7 +106,15 @@ def progress(
     """
     wait = WAIT if wait is None else wait
     step, depth = Step(what, total, 0.0 if verbose else wait), len(_steps)
-    if not _is_wanted(verbose=bool(verbose)):
+    # Whether a person looks at this process's output, or asked for it.
+    is_wanted = (
+        os.environ.get(_SWITCH) != "0"
+        and threading.current_thread() is threading.main_thread()
+        and multiprocessing.parent_process() is None
+        and sys.stderr is not None
+        and (bool(verbose) or _is_screen())
+    )
+    if not is_wanted:
         yield step
         return
     _steps.append(step)
@@ -150,17 +158,6 @@ def end() -> None:
     for step in reversed(_steps):
         step.close()
     _steps.clear()
-
-
-def _is_wanted(*, verbose: bool) -> bool:
-    """Return whether a person looks at this process's output, or asked for it."""
-    return (
-        os.environ.get(_SWITCH) != "0"
-        and threading.current_thread() is threading.main_thread()
-        and multiprocessing.parent_process() is None
-        and sys.stderr is not None
-        and (verbose or _is_screen())
-    )
 
 
 def _is_screen() -> bool:

@@ -38,7 +38,8 @@ class Cells(Weighted):
     If an engine summed each task by itself, a cell is a group (with its prediction), and labels and
     predictions hold sums. Nothing in cells changes after they were made, so a sum is computed once.
 
-    `naming` is the side that names classes and tasks: labels, or predictions without labels.
+    `grouping` is the side that names the groups, `naming` the one that names classes and tasks:
+    labels, or predictions without labels.
     `declared` is whether groups are indicator columns, rather than the values that occur, and
     `indicator` whether they may overlap. `models` are those whose predictions are held, if there
     are several.
@@ -65,11 +66,12 @@ class Cells(Weighted):
         named = (name.partition(":") for name in self._sides)
         self.models = tuple(dict.fromkeys(model for _, colon, model in named if colon))
         group = self._sides["group"]
+        self.grouping = group
         self.naming = task = self._sides[naming_names(self._sides)[0]]
         self.groups: Names = group.names
         unnamed = group.columns == tuple(range(len(group.columns)))
         self.group_columns: Names = () if unnamed else group.columns
-        self.declared, self.indicator = not group.open, group.is_matrix
+        self.declared, self.indicator = not group.open, isinstance(group.labels, Members)
         self.classes: Names | None = task.names if task.one_label else None
         if task.one_label:
             self.tasks, self._task_positions = task_names(task.names, task.pos_label)

@@ -6,7 +6,7 @@ two models have in common then cancels in every resample.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -94,54 +94,6 @@ def check_model(model: Any, models: Sequence[str], parameter: str) -> str:
             meant=meant(model, models),
         )
     return model
-
-
-def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the models, which every prediction must have; `given` by parameter."""
-    by_side = {
-        name: models_of_side for name, models_of_side in given.items() if models_of_side is not None
-    }
-    for name, models_of_side in by_side.items():
-        if not isinstance(models_of_side, Mapping):
-            raise InputError(
-                "{name} must be a dict of model names if other predictions are one, for example "
-                "{{'champion': ..., 'challenger': ...}}; got {kind}.",
-                name=name,
-                kind=type(models_of_side).__name__,
-            )
-        wrong = [model for model in models_of_side if not isinstance(model, str) or not model]
-        if wrong:
-            raise InputError(
-                "{name} names a model {seen!r}. Name models with text.", name=name, seen=wrong[0]
-            )
-        missing = [model for model, values in models_of_side.items() if values is None]
-        if missing:
-            text = "{name}[{seen!r}] is None: pass the predictions of every model."
-            raise InputError(text, name=name, seen=missing[0])
-    if not by_side:
-        raise InputError("{y_preds} is None: pass the predictions of each model, by its name.")
-    (first, models), *others = (
-        (name, tuple(models_of_side)) for name, models_of_side in by_side.items()
-    )
-    for name, models_of_side in others:
-        if {*models_of_side} != {*models}:
-            raise InputError(
-                "{name} and {other} have different models: only one of them has {lacking}.",
-                name=first,
-                other=name,
-                lacking=quote(sorted({*models_of_side} ^ {*models})),
-            )
-    if not models:
-        text = "{name} is an empty dict: pass two models or more, by name."
-        raise InputError(text, name=first)
-    if len(models) < 2:
-        raise InputError(
-            "{name} holds one model, {seen}. A comparison needs two models or more; audit one "
-            "by itself.",
-            name=first,
-            seen=quote(models),
-        )
-    return models
 
 
 def decided(side: Side, *, classes: bool, positive: int | None = 1) -> Side:

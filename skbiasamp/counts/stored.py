@@ -31,7 +31,7 @@ OPTIONS = {side: OPTION_OF[side] for side in ("task", "task_pred", "group", "gro
 
 
 def read_counts(frame: pd.DataFrame, named: dict[str, Any]) -> dict[str, Any]:
-    """Return a table of counts as the arguments of `read_labels`; `named` are its columns."""
+    """Return a table of counts as the arguments of `read_rows`; `named` are its columns."""
     if not isinstance(frame, pd.DataFrame):
         text = "{frame} must be a pandas DataFrame of counts. Got {kind} instead."
         raise InputTypeError(text, kind=type(frame).__name__)

@@ -146,9 +146,14 @@ class Pairs:
     signs: Any = None
     aggregate: MeanChange = field(default_factory=MeanChange)
     statistics: dict[str, Any] = field(default_factory=dict)
+    rate_change: Array = field(init=False)  # of each pair, which the published value is made of
 
     def __post_init__(self) -> None:
-        known: dict[str, Any] = {}
+        with np.errstate(invalid="ignore"):  # infinite ratios
+            rate_change = self.predicted.rate - self.labelled.rate
+        known: dict[str, Any] = {"rate_change": rate_change}
+        if self.delta is not None:
+            known["rate_change"] = self.delta.value
         if self.change is None:
             change = self.predicted - self.labelled
             # Associations that are computed in two ways differ in the last digit.
@@ -224,11 +229,6 @@ class Pairs:
         most = np.maximum(np.round(self.reach, 12), np.abs(value))
         clipped = {name: np.clip(end, -most, most) for name, end in ends.items()}
         return {**clipped, "p_value": p_value}
-
-    @cached_property
-    def rate_change(self) -> Array:
-        """By how much the rate of each pair changes."""
-        return self.predicted.rate - self.labelled.rate if self.delta is None else self.delta.value
 
     @cached_property
     def published(self) -> float:

@@ -532,7 +532,8 @@ class BaseAuditor(ABC, WithOptions):
         engine = {"joint": True} if columns and self._joint else {}
         with speaking(max_groups=_in_contingency):
             cells = count_labels(y_true, labels, columns, engine=engine, **how)
-        self._check_read(cells)
+        if is_contingency(y_true):
+            self._check_read(cells)
         return cells
 
     def _check_read(self, cells: Contingency) -> None:

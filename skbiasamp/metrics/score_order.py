@@ -86,7 +86,7 @@ def are_named(test: Contingency) -> bool:
 
 def check_class(test: Contingency) -> None:
     """Raise if scores are clearly of the other class, and nobody chose the positive one."""
-    if is_chosen(test) or not are_named(test):
+    if test.naming.pos_label is not None or not are_named(test):
         return
     for model in test.models or (None,):
         order = score_order(test if model is None else of_model(test, model))

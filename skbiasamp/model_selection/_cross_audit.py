@@ -13,14 +13,14 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from skbiasamp._input.checks import Array
+from skbiasamp._input.checks import Array, check_models
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, has_method, validate_params
 from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.progress import follow, progress, without_callbacks
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
-from skbiasamp.counts.several_models import check_model, check_models
+from skbiasamp.counts.several_models import check_model
 from skbiasamp.inference import adjust_p_values
 from skbiasamp.model_selection._fold_audits import (
     Halves,
