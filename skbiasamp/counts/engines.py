@@ -38,16 +38,14 @@ class Opened(NamedTuple):
     def as_query(self, numbers: Iterable[Hashable]) -> Opened:
         """Return a frame of few distinct rows as a query, so that its engine groups them."""
         many = self.fractional(numbers) or nw.Object in self.schema.values()  # or it cannot
-        return self if many or self._has_coded_numbers() else self._replace(eager=None)
-
-    def _has_coded_numbers(self) -> bool:
-        """Whether any categories of a frame in memory are no text, as which engines group them."""
+        # Engines group categories as text.
         columns = () if self.eager is None else self.eager.iter_columns()
-        return any(
+        are_numbers = any(
             column.cat.get_categories().dtype != nw.String
             for column in columns
             if isinstance(column.dtype, nw.Categorical | nw.Enum)
         )
+        return self if many or are_numbers else self._replace(eager=None)
 
     def column(self, name: Hashable) -> nw.Expr:
         """Return a column by the name that the user gave it."""
@@ -165,13 +163,6 @@ def is_plain(name: object) -> bool:
     return isinstance(name, str) and name != "*" and not re.fullmatch(r"\^.*\$", name, re.DOTALL)
 
 
-def require_positive(least: float) -> None:
-    """Raise if the least weight is negative."""
-    if least < 0:
-        text = "{sample_weight} must be 0 or more; got negative values in some rows."
-        raise InputError(text)
-
-
 def n_rows(frame: Any) -> int:
     """Return how many rows a frame or query of any library has."""
     return int(nw.from_native(frame).lazy().select(nw.len()).collect().item())
@@ -213,7 +204,8 @@ def count_cells(
     cells = grouped(opened, sides, made, how, also=also, most=most)
     if (cells["known"] < cells["rows"]).any() or cells["sum"].isna().any():
         raise holes(f"column {weight!r}")
-    require_positive(cells["least"].min())
+    if cells["least"].min() < 0:
+        raise InputError("{sample_weight} must be 0 or more; got negative values in some rows.")
     if not fractions:
         return cells.rename(columns={"sum": COUNT})
     return cells.assign(**{COUNT: cells["rows"] * cells["weight"]})

@@ -218,7 +218,11 @@ def _columns(
     columns: dict[str, Any] = {"repeats": None}
     if opened.eager is not None:
         for side, names in sides.items():
-            columns[side] = _in_memory(opened, side, names) if names else None
+            called = [opened.called.get(name, name) for name in names]
+            native = opened.eager[called].to_native() if names else None
+            if called != names:
+                native = pd.DataFrame(to_native(native, side)).set_axis(names, axis=1)
+            columns[side] = native
         return columns
     fractions = opened.fractional(sides["weight"])
     models = any(":" in side for side in sides)
@@ -240,15 +244,6 @@ def _columns(
         columns["repeats"] = cells["rows"].to_numpy()
     columns |= {side: _taken(cells, side, names) for side, names in labels.items()}
     return columns | {"weight": cells[COUNT].to_numpy()}
-
-
-def _in_memory(opened: Opened, side: str, names: list[Hashable]) -> Any:
-    """Return the columns of one label or prediction of a frame in memory."""
-    called = [opened.called.get(name, name) for name in names]
-    native = opened.eager[called].to_native()
-    if called == names:
-        return native
-    return pd.DataFrame(to_native(native, side)).set_axis(names, axis=1)
 
 
 def _of_tasks(opened: Opened, sides: Sides, made: type[C], how: dict[str, Any]) -> C:

@@ -38,7 +38,7 @@ from skbiasamp.counts.cells import (
 )
 from skbiasamp.counts.pair_sums import pair_sums
 from skbiasamp.counts.tasks import with_squares
-from skbiasamp.counts.weights import Clusters, of_single_rows, stacked
+from skbiasamp.counts.weights import of_single_rows, stacked
 
 
 def equal(cells: Cells, other: Cells) -> bool:
@@ -167,13 +167,16 @@ def merged(contingencies: Iterable[C]) -> C:
         sides = _with_positive(sides, pos_label)
     # Rows of a weight each beside whole ones: of these each is a row as often as it counts.
     split = any(not part.whole for part in every)
+    clusters = None
+    if any(part.clusters is not None for part in every):
+        clusters = stacked([part.clusters or of_single_rows(part.rows) for part in every])
     total = type(first)(
         np.concatenate([part.weight for part in every]),
         sides,
         n_dropped=math.fsum(part.n_dropped for part in every),
         repeats=np.concatenate([part.rows for part in every]) if split else None,
         summed=first.summed,
-        clusters=_clusters(every),
+        clusters=clusters,
     )
     return distinct(total)
 
@@ -183,12 +186,6 @@ def check_alike(part: C, other: C) -> None:
     _check_parts([part, other])
     for name in ("group", "task"):
         _names_of_all([part, other], name)
-
-
-def _clusters(every: list[C]) -> Clusters | None:
-    if all(part.clusters is None for part in every):
-        return None
-    return stacked([part.clusters or of_single_rows(part.rows) for part in every])
 
 
 def conformed(cells: C, like: Cells) -> C:

@@ -102,18 +102,14 @@ def decided(side: Side, *, classes: bool, positive: int | None = 1) -> Side:
     One column of scores is about the class at the position `positive`.
     """
     scores = side.labels.dense(slice(None), float)
-    above = scores >= middle_of(scores)
+    # Probabilities from 1/2 on are a label, logits from 0 on.
+    above = scores >= (0.5 if scores.min() >= 0 and scores.max() <= 1 else 0.0)
     if not classes:
         return replace(side, labels=Members(above))
     codes = scores.argmax(axis=1)
     if scores.shape[1] == 1:
         codes = (above[:, 0] == (positive != 0)).astype(int)
     return replace(side, labels=Codes(codes, len(side.names)))
-
-
-def middle_of(scores: Array) -> float:
-    """Return the score from which a label is predicted: 1/2 of probabilities, 0 of logits."""
-    return 0.5 if scores.min() >= 0 and scores.max() <= 1 else 0.0
 
 
 def differ(cells: Cells, side: str, model: str, other: str) -> Array:

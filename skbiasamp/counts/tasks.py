@@ -44,15 +44,6 @@ def patterns_of(cells: Cells, side: SideName, by: Iterable[SideName]) -> tuple[A
     return label_sets, np.concatenate(counts, axis=-1)
 
 
-def occurrences_of(cells: Cells, side: SideName, by: SideName, sets: Array) -> tuple[Array, Array]:
-    """Return the rows that hold each set, as groups × sets, and over all groups."""
-    patterns, counts = patterns_of(cells, side, (by,))
-    columns = np.moveaxis(counts, -2, 0)
-    sums = superset_counts(patterns, columns.reshape(len(patterns), -1), sets)
-    sums = np.moveaxis(sums.reshape(len(sets), *columns.shape[1:]), 0, -1)
-    return sums[..., 1:, :], sums[..., 0, :]
-
-
 def superset_counts(patterns: Array, counts: Array, sets: Array) -> Array:
     """Return sets × columns: the sums of the counts of the patterns that hold all of a set.
 

@@ -29,13 +29,8 @@ def unit_sums(cells: Cells, influences: Any) -> tuple[Any, Array]:
 
 def variance_of(cells: Cells, influence: Array) -> float:
     """Return the variance of a sum of influences."""
-    return float(covariances_of(cells, influence[None])[0, 0])
-
-
-def covariances_of(cells: Cells, influences: Array) -> Array:
-    """Return the covariances of sums of influences (sums × rows)."""
-    sums, times = unit_sums(cells, influences)
-    return np.asarray((sums * times) @ sums.T)
+    sums, times = unit_sums(cells, influence[None])
+    return float(((sums * times) @ sums.T)[0, 0])
 
 
 def degrees_of_freedom(variance: Any, fourth: Any) -> Any:
