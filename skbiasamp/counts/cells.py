@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
@@ -24,15 +24,17 @@ from skbiasamp._input.labels import (
     in_order_of_bytes,
     join_columns,
 )
-from skbiasamp.counts.engines import BOTH, BOTH_SQUARE, SQUARE
+from skbiasamp.counts.clusters import Clusters, profiled
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
-from skbiasamp.counts.weights import Clusters, Weighted, profiled
 
 SideName = Literal["group", "task", "task_pred", "group_pred", "task_decision"]
 SIDES: tuple[SideName, ...] = ("group", "task", "task_pred", "group_pred")
+# Sums of products that sums of tasks have beside those of labels and of predictions: of both, and
+# of squares if predictions are probabilities.
+BOTH, SQUARE, BOTH_SQUARE = "task_both", "task_square", "task_both_square"
 
 
-class Cells(Weighted):
+class Cells:
     """Distinct rows of labels, and how often each occurs: what a `Contingency` reads and counts.
 
     If an engine summed each task by itself, a cell is a group (with its prediction), and labels and
@@ -40,10 +42,14 @@ class Cells(Weighted):
 
     `grouping` is the side that names the groups, `naming` the one that names classes and tasks:
     labels, or predictions without labels.
+    `n_cells` is how many cells are held, and `total` how many rows, or the sum of their weights.
     `declared` is whether groups are indicator columns, rather than the values that occur, and
     `indicator` whether they may overlap. `models` are those whose predictions are held, if there
     are several.
     """
+
+    # If rows are standardised: the cells with which each cell keeps its weight in resamples.
+    poststrata: Array | None = None
 
     def __init__(
         self,
@@ -134,6 +140,73 @@ class Cells(Weighted):
             f"{groups} group{'s' * (groups != 1)} x {tasks} task{'s' * (tasks != 1)}, "
             f"{', '.join(contents)})"
         )
+
+    # ------------------------------------------------------------------ weights
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether all weights are whole numbers, so that sums and ties are exact."""
+        return self.repeats is None and bool(np.array_equal(self.weight, np.rint(self.weight)))
+
+    @cached_property
+    def rows(self) -> Array:
+        """How many rows each cell is: its weight, or one where weights are fractional."""
+        if self.repeats is not None:
+            return self.repeats
+        # A fractional weight says how much a row counts, not how many rows there are.
+        return self.weight if self.whole else np.ones(self.n_cells)
+
+    @property
+    def occurs(self) -> Array:
+        """Positions of cells that have any weight."""
+        return np.flatnonzero(self.weight.reshape(-1, self.n_cells).any(axis=0))
+
+    @cached_property
+    def row_weight(self) -> Array:
+        """What each row of a cell weighs."""
+        none = np.zeros(self.weight.shape)  # what no resample drew has no row, and weighs nothing
+        return np.divide(self.weight, self.rows, out=none, where=self.rows > 0)
+
+    @cached_property
+    def unit_weight(self) -> Array:
+        """What each independent row of a cell weighs.
+
+        Whole weights are that many rows, also beside a few fractional ones. The more weights are
+        fractional, the more does each weigh one row: no single weight decides it.
+        """
+        if self.whole:
+            return np.greater(self.weight, 0).astype(float)
+        each = self.row_weight
+        whole = each == np.rint(each)
+        counts = max(0.0, 2 * float(self.rows[whole].sum() / max(self.rows.sum(), 1)) - 1)
+        return np.where(whole & (each > 1), counts + (1 - counts) * each, each)
+
+    @cached_property
+    def units(self) -> Array:
+        """How many independent rows each cell is."""
+        if self.whole:
+            return np.array(self.weight, dtype=float)
+        none = np.array(self.rows, dtype=float)
+        return np.divide(self.weight, self.unit_weight, out=none, where=self.unit_weight > 0)
+
+    @cached_property
+    def rows_per_weight(self) -> float:
+        """How many rows a unit of weight is worth: 1 where weights are repetitions.
+
+        Fractional weights have no unit of their own; theirs is Kish's effective sample size.
+        """
+        if self.whole:
+            return 1.0
+        return float(self.weight.sum() / (self.weight @ self.unit_weight))
+
+    @cached_property
+    def units_per_weight(self) -> float:
+        """How many independent rows a unit of weight is worth, if rows of a cluster are alike."""
+        if self.clusters is None:
+            return self.rows_per_weight
+        of, n = self.clusters
+        sizes = np.bincount(of, self.clusters.each(self.weight), minlength=len(n))
+        return float(self.weight.sum() / (n @ sizes**2))
 
     # ------------------------------------------------------------------ sums
 

@@ -24,9 +24,9 @@ from skbiasamp.counts.cells import (
     take,
     with_weight,
 )
+from skbiasamp.counts.clusters import of_single_rows
 from skbiasamp.counts.merging import ordered
 from skbiasamp.counts.pair_sums import Blocks
-from skbiasamp.counts.weights import of_single_rows, times_too_light
 
 _RESAMPLE: dict[str, Any] = {
     "n_resamples": [Interval(Integral, 1, 2**31, closed="left"), None],
@@ -51,7 +51,13 @@ def resampled(cells: C, n_resamples: int | None, random_state: Any) -> C:
     cells = ordered(cells)
     weight, rows = _drawn(cells, 1 if n_resamples is None else n_resamples, rng)
     if cells.poststrata is not None:
-        weight = weight * times_too_light(cells, weight)[:, cells.poststrata]
+        # A poststratum that weighs too little in a draw counts more.
+        at: Any = (np.arange(cells.n_cells), cells.poststrata)
+        members = sparse.csr_array((np.ones(cells.n_cells), at))
+        drawn_weight = weight @ members
+        times = np.ones(drawn_weight.shape)
+        np.divide(cells.weight @ members, drawn_weight, out=times, where=drawn_weight > 0)
+        weight = weight * times[:, cells.poststrata]
     if n_resamples is not None:
         return with_weight(cells, weight)
     drawn, drawn_rows = weight[0], None if rows is None else rows[0]

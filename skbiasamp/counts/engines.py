@@ -15,6 +15,7 @@ import pandas as pd
 from skbiasamp._input.checks import Array, no_column
 from skbiasamp._input.containers import twice_named
 from skbiasamp._input.errors import OPTION_OF, PARAMETER_OF, InputError, InputTypeError
+from skbiasamp.counts.cells import BOTH, BOTH_SQUARE, SQUARE
 
 COUNT = "n"
 # Up to so many 0/1 columns an engine groups by which of them occur together.
@@ -286,53 +287,7 @@ def no_indicator(name: Hashable, problem: str) -> InputError:
     )
 
 
-def two_values(n: Any, total: Any, square: Any) -> tuple[Array, Array]:
-    """Return few values between 0 and 1, and how often each occurs.
-
-    Together they are `n` numbers with the sum and the sum of squares given. Two values do it,
-    except where the number of either would have to be a fraction: then one number is a third.
-
-    Returns
-    -------
-    values, counts : arrays of shape (..., 3)
-    """
-    n, total, square = (np.asarray(values, dtype=float) for values in (n, total, square))
-    n, total, square = np.broadcast_arrays(n, total, square)
-    values, counts = np.zeros((*n.shape, 3)), np.zeros((*n.shape, 3))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = total / n
-        variance = np.maximum(square / n - mean**2, 0.0)
-        # So many numbers at most may have the greater value, else the lesser would be negative.
-        upper = np.floor(n * mean**2 / (variance + mean**2) * (1 + 1e-12) + 1e-9)
-        upper = np.where(total > 0, np.clip(upper, 1, n), 0.0)
-        lower = n - upper
-        spread = np.sqrt(variance)
-        high = np.where(lower > 0, mean + spread * np.sqrt(lower / upper), mean)
-        low = np.where(lower > 0, mean - spread * np.sqrt(upper / lower), 0.0)
-        # So few of them that they would have to be above the most: they are the most, and of the
-        # others one is greater than the rest.
-        full = (high > 1) & (lower > 0)
-        rest, left = total - upper, square - upper
-        mean = rest / lower
-        spread = np.sqrt(np.maximum(left / lower - mean**2, 0.0))
-        third = mean + spread * np.sqrt(lower - 1)
-        beside = np.where(lower > 1, mean - spread / np.sqrt(lower - 1), 0.0)
-    exact = (square == total) & (total == np.rint(total))  # all are 0 or 1
-    values[..., 0] = np.where(exact, 1.0, np.where(full, 1.0, high))
-    values[..., 1] = np.where(full, third, 0.0)
-    values[..., 2] = np.where(exact, 0.0, np.where(full, beside, low))
-    counts[..., 0] = np.where(exact, total, upper)
-    counts[..., 1] = full & ~exact
-    counts[..., 2] = n - counts[..., 0] - counts[..., 1]
-    return np.clip(np.where(counts > 0, values, 0.0), 0.0, 1.0), counts
-
-
 # --------------------------------------------------------------------------- many tasks
-
-
-# Sums of products that sums of tasks have beside those of labels and of predictions: of both, and
-# of squares if predictions are probabilities.
-BOTH, SQUARE, BOTH_SQUARE = "task_both", "task_square", "task_both_square"
 
 
 def sum_tasks(
@@ -377,7 +332,8 @@ def sum_tasks(
     }
     how |= {name: nw.col(name).sum() for name in flags}
     sums |= {name: flag.cast(nw.Int8) for name, flag in flags.items()}
-    strata = grouped(opened, groups_of(sides), sums, how)
+    of_groups = {side: named for side, named in sides.items() if side.startswith("group")}
+    strata = grouped(opened, of_groups, sums, how)
     if strata["holes"].any() or strata[list(how)].isna().to_numpy().any():
         raise holes("the columns of target or prediction")
     if strata["wrong"].any():
@@ -391,11 +347,6 @@ def sum_tasks(
         side: strata[[f"{side} {i}" for i in range(len(labels))]].to_numpy() for side in products
     }
     return strata, of_tasks
-
-
-def groups_of(sides: Sides) -> dict[str, list[Hashable]]:
-    """Return the columns of groups and of predicted groups."""
-    return {side: named for side, named in sides.items() if side.startswith("group")}
 
 
 def _pairwise(combine: Callable[[nw.Expr, nw.Expr], nw.Expr], every: list[nw.Expr]) -> nw.Expr:

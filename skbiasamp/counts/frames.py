@@ -25,13 +25,11 @@ from skbiasamp._input.errors import OPTION_OF, InputError, counting
 from skbiasamp._input.labels import Codes, Members, Rows, side_of_model
 from skbiasamp._input.rows import read_rows
 from skbiasamp._utils.progress import interruptible, progress
-from skbiasamp.counts.cells import C
+from skbiasamp.counts.cells import BOTH_SQUARE, SQUARE, C
 from skbiasamp.counts.engines import (
-    BOTH_SQUARE,
     COUNT,
     MOST_CELLS,
     MOST_JOINT,
-    SQUARE,
     Opened,
     Sides,
     count_cells,

@@ -36,9 +36,9 @@ from skbiasamp.counts.cells import (
     take,
     with_sides,
 )
+from skbiasamp.counts.clusters import of_single_rows, stacked
 from skbiasamp.counts.pair_sums import pair_sums
 from skbiasamp.counts.tasks import with_squares
-from skbiasamp.counts.weights import of_single_rows, stacked
 
 
 def equal(cells: Cells, other: Cells) -> bool:

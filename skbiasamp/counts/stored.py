@@ -17,15 +17,17 @@ from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, plain
 from skbiasamp._input.labels import Codes, Labels, Members, Side
 from skbiasamp._utils.formatting import printable
 from skbiasamp.counts.cells import (
+    BOTH,
+    BOTH_SQUARE,
     SIDES,
+    SQUARE,
     Cells,
     distinct,
     keys_of,
     naming_names,
     sides_of,
 )
-from skbiasamp.counts.engines import BOTH, BOTH_SQUARE, SQUARE
-from skbiasamp.counts.weights import Clusters
+from skbiasamp.counts.clusters import Clusters
 
 OPTIONS = {side: OPTION_OF[side] for side in ("task", "task_pred", "group", "group_pred")}
 

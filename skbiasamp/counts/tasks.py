@@ -17,8 +17,17 @@ from scipy import sparse
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.labels import Codes, Members, Side, as_bytes, in_slices
-from skbiasamp.counts.cells import C, Cells, SideName, labels_of, sides_of, with_sides
-from skbiasamp.counts.engines import BOTH, BOTH_SQUARE, SQUARE, two_values
+from skbiasamp.counts.cells import (
+    BOTH,
+    BOTH_SQUARE,
+    SQUARE,
+    C,
+    Cells,
+    SideName,
+    labels_of,
+    sides_of,
+    with_sides,
+)
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
 
 # Above this many combinations "all" is a mistake more often than a wish.
@@ -253,6 +262,47 @@ def of_task(cells: Cells, position: int) -> Cells:
     made = Cells(counts[cell, at], sides, n_dropped=cells.n_dropped)
     cells._computed[key] = made
     return made
+
+
+def two_values(n: Any, total: Any, square: Any) -> tuple[Array, Array]:
+    """Return few values between 0 and 1, and how often each occurs.
+
+    Together they are `n` numbers with the sum and the sum of squares given. Two values do it,
+    except where the number of either would have to be a fraction: then one number is a third.
+
+    Returns
+    -------
+    values, counts : arrays of shape (..., 3)
+    """
+    n, total, square = (np.asarray(values, dtype=float) for values in (n, total, square))
+    n, total, square = np.broadcast_arrays(n, total, square)
+    values, counts = np.zeros((*n.shape, 3)), np.zeros((*n.shape, 3))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = total / n
+        variance = np.maximum(square / n - mean**2, 0.0)
+        # So many numbers at most may have the greater value, else the lesser would be negative.
+        upper = np.floor(n * mean**2 / (variance + mean**2) * (1 + 1e-12) + 1e-9)
+        upper = np.where(total > 0, np.clip(upper, 1, n), 0.0)
+        lower = n - upper
+        spread = np.sqrt(variance)
+        high = np.where(lower > 0, mean + spread * np.sqrt(lower / upper), mean)
+        low = np.where(lower > 0, mean - spread * np.sqrt(upper / lower), 0.0)
+        # So few of them that they would have to be above the most: they are the most, and of the
+        # others one is greater than the rest.
+        full = (high > 1) & (lower > 0)
+        rest, left = total - upper, square - upper
+        mean = rest / lower
+        spread = np.sqrt(np.maximum(left / lower - mean**2, 0.0))
+        third = mean + spread * np.sqrt(lower - 1)
+        beside = np.where(lower > 1, mean - spread / np.sqrt(lower - 1), 0.0)
+    exact = (square == total) & (total == np.rint(total))  # all are 0 or 1
+    values[..., 0] = np.where(exact, 1.0, np.where(full, 1.0, high))
+    values[..., 1] = np.where(full, third, 0.0)
+    values[..., 2] = np.where(exact, 0.0, np.where(full, beside, low))
+    counts[..., 0] = np.where(exact, total, upper)
+    counts[..., 1] = full & ~exact
+    counts[..., 2] = n - counts[..., 0] - counts[..., 1]
+    return np.clip(np.where(counts > 0, values, 0.0), 0.0, 1.0), counts
 
 
 def of_one_task(cells: Cells, position: int) -> tuple[Cells, int]:
