@@ -177,25 +177,6 @@ def _odd(values: Any) -> list[Any]:
     return [v for v in map(plain, values) if not isinstance(v, int | float | Decimal)]
 
 
-def text_column(value: Any, name: Name) -> Column:
-    """Return a column of texts; raise if it holds anything else, or no word at all."""
-    if value.ndim == 2:
-        text = "{name} must hold one text a row; got {n} columns."
-        raise InputError(text, name=name, n=value.shape[1])
-    column = encode(value, name)
-    if isinstance(column, Continuous):
-        text = "{name} must hold texts; got {seen!r}."
-        raise InputError(text, name=name, seen=plain(column.numbers[0]))
-    need_classes(column, name, "Pass '' if there is no text, or leave these rows out.")
-    texts = [text for text in column.values if text is not None]
-    odd = [text for text in texts if not isinstance(text, str)]
-    if odd:
-        raise InputError("{name} must hold texts; got {seen!r}.", name=name, seen=odd[0])
-    if not any(text.strip() for text in texts):
-        raise InputError("{name} must hold texts; all of them are empty.", name=name)
-    return column
-
-
 def need_classes(column: Column | Continuous, name: Name, advice: str = "") -> Column:
     """Return a column of classes; raise if it is continuous.
 

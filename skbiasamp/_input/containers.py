@@ -242,7 +242,10 @@ def check_index(given: Mapping[str, Any]) -> None:
         if any(index is other or index.equals(other) for other in indexes.values()):
             continue
         for first, expected in indexes.items():
-            same = _same_labels(index, expected)
+            try:
+                same = index.sort_values().equals(expected.sort_values())
+            except TypeError:  # labels of mixed type have no order
+                same = sorted(map(repr, index)) == sorted(map(repr, expected))
             moved = _first_moved(index, expected, same)
             if moved is None:
                 continue
@@ -281,13 +284,6 @@ def _first_moved(index: pd.Index, other: pd.Index, same: bool) -> int | None:
     return next((i for i, a, b in labels if a != b), None)
 
 
-def _same_labels(index: pd.Index, other: pd.Index) -> bool:
-    try:
-        return index.sort_values().equals(other.sort_values())
-    except TypeError:  # labels of mixed type have no order
-        return sorted(map(repr, index)) == sorted(map(repr, other))
-
-
 def columns_of(value: pd.Series | pd.DataFrame | Array) -> list[tuple[Hashable, Any]]:
     """Return the named columns of a table; positions are the names where it has none."""
     if isinstance(value, pd.DataFrame):
@@ -319,11 +315,14 @@ def without_times(X: Any) -> Any:
 
     Other data are returned as they are.
     """
-    frame: Any = to_native(X, "X") if hasattr(X, "columns") else None
-    return X if frame is None or not any(map(_is_of_times, frame.dtypes)) else frame.astype(object)
-
-
-def _is_of_times(dtype: Any) -> bool:
-    if isinstance(dtype, pd.CategoricalDtype):
-        return pd.api.types.infer_dtype(dtype.categories) in ("date", "datetime")
-    return getattr(dtype, "kind", "") in "mM"
+    if not hasattr(X, "columns"):
+        return X
+    frame: Any = to_native(X, "X")
+    for dtype in frame.dtypes:
+        if isinstance(dtype, pd.CategoricalDtype):
+            are_times = pd.api.types.infer_dtype(dtype.categories) in ("date", "datetime")
+        else:
+            are_times = getattr(dtype, "kind", "") in "mM"
+        if are_times:
+            return frame.astype(object)
+    return X

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -55,10 +55,9 @@ from skbiasamp._input.coding import (
     of_floats,
     probabilities,
     refuse,
-    text_column,
 )
 from skbiasamp._input.containers import as_column, columns_of
-from skbiasamp._input.errors import InputError, Role, quote
+from skbiasamp._input.errors import InputError, Role, plain, quote
 from skbiasamp._input.labels import Codes, Members, Side, as_integers
 
 Found = tuple[Array, Names]  # codes, and the values that they are positions of
@@ -143,11 +142,11 @@ class Reader:
         values: dict[str, Any],
         how: How,
         *,
-        role: str = "task",
-        columns: dict[str, Column | Continuous] | None = None,
+        role: str,
+        columns: dict[str, Column | Continuous],
     ) -> None:
         self.how, self.role = how, role
-        self._columns = columns or {}  # those that were read to choose the reader
+        self._columns = columns  # those that were read to choose the reader
         self.known = None if how.like is None else how.like[role == "task"]
         self.parameters: list[Parameter] = []
         for name, value in values.items():
@@ -342,9 +341,26 @@ class Classes(Reader):
         )
 
     def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
-        known = None if self.known is None else self.known.names
+        label, known = self.label, None if self.known is None else self.known.names
         if self.role == "task":
-            known = self._known_classes()
+            alone, trained = label.name == "y_pred", self.known
+            if alone and label.matrix is not None and (trained is None or not trained.one_label):
+                raise InputError(
+                    "{y_pred} holds probabilities, of an unknown class, since there are no "
+                    "labels: pass predicted labels, a {threshold}, or training labels that have "
+                    "both classes."
+                )
+            if trained is not None and not trained.one_label:
+                raise InputError(
+                    "{name} is one column of labels, but the training labels had {n} indicator "
+                    "columns. Pass {fix}.",
+                    name=label.name,
+                    n=len(trained.names),
+                    fix="a prediction for each of them"
+                    if alone
+                    else "the same kind of labels to both",
+                )
+            known = None if known is None else whole_classes(known)
         if self.how.threshold is not None and self.role == "task":
             self._name_decisions(known)
         self._take_probabilities(known)
@@ -352,12 +368,12 @@ class Classes(Reader):
         coded = {p.name: p.labels[0] for p in self.parameters if p.labels}
         names = align(coded, known, self.role, self.spelling) if coded else known or ()
         if self.role == "group" and known is None:
-            check_group_limit(len(names), rows.sum(), self.how.max_groups, len(self.label.titles))
+            check_group_limit(len(names), rows.sum(), self.how.max_groups, len(label.titles))
         names, pos_label = self._positive(names)  # with the positive class, if it is new
         if any(p.matrix is not None and p.matrix.shape[1] <= 2 for p in self.parameters):
             # Both classes of a label that happens to be constant have a column.
             names = whole_classes(names) if one_label else names
-        columns = () if one_label else self.label.titles
+        columns = () if one_label else label.titles
         sides: list[Side] = []
         for parameter in self.parameters:
             labels: Codes | Members
@@ -375,25 +391,6 @@ class Classes(Reader):
             own: dict[str, Any] = {} if sides else {"pos_label": pos_label, "columns": columns}
             sides.append(Side(names, labels, one_label, floats=floats, **own))
         return sides[0], sides[1] if len(sides) > 1 else None
-
-    def _known_classes(self) -> Names | None:
-        """Return the classes of training; raise if its labels are of another kind."""
-        label, known = self.label, self.known
-        alone = label.name == "y_pred"
-        if alone and label.matrix is not None and (known is None or not known.one_label):
-            raise InputError(
-                "{y_pred} holds probabilities, of an unknown class, since there are no labels: "
-                "pass predicted labels, a {threshold}, or training labels that have both classes."
-            )
-        if known is not None and not known.one_label:
-            raise InputError(
-                "{name} is one column of labels, but the training labels had {n} indicator "
-                "columns. Pass {fix}.",
-                name=label.name,
-                n=len(known.names),
-                fix="a prediction for each of them" if alone else "the same kind of labels to both",
-            )
-        return None if known is None else whole_classes(known.names)
 
     def _name_decisions(self, trained: Names | None) -> None:
         """Name scores below the threshold as the negative class, and the others as the positive."""
@@ -501,7 +498,22 @@ class DistinctTexts(Classes):
     spelling = False
 
     def _read(self, name: str, value: Any) -> Parameter:
-        return Parameter(name, [text_column(value, name)])
+        if value.ndim == 2:
+            text = "{name} must hold one text a row; got {n} columns."
+            raise InputError(text, name=name, n=value.shape[1])
+        column = encode(value, name)
+        if isinstance(column, Continuous):
+            text = "{name} must hold texts; got {seen!r}."
+            raise InputError(text, name=name, seen=plain(column.numbers[0]))
+        advice = "Pass '' if there is no text, or leave these rows out."
+        need_classes(column, name, advice)
+        texts = [text for text in column.values if text is not None]
+        odd = [text for text in texts if not isinstance(text, str)]
+        if odd:
+            raise InputError("{name} must hold texts; got {seen!r}.", name=name, seen=odd[0])
+        if not any(text.strip() for text in texts):
+            raise InputError("{name} must hold texts; all of them are empty.", name=name)
+        return Parameter(name, [column])
 
 
 _KEEP_OR_DROP = (
@@ -641,3 +653,69 @@ def are_many_numbers(column: Column) -> bool:
     present = (column.values[i] for i in pd.unique(column.positions()))
     values = [value for value in present if value is not None]
     return len(values) > 2 and not any(isinstance(v, str | tuple) for v in values)
+
+
+# --------------------------------------------------------------------------- which reader
+
+
+Choice = tuple[type[Reader], dict[str, Any], How]  # a reader, what it reads, and how
+
+
+def choose_task_reader(
+    given: dict[str, Any], how: How, columns: dict[str, Column | Continuous]
+) -> Choice:
+    """Return the reader of labels and predictions; `columns` takes up what had to be read."""
+    values: dict[str, Any] = {}
+    for name in ("y_true", "y_pred"):
+        if name in given:
+            values[name] = as_column(given[name])
+    one_label = how.like is not None and how.like[1].one_label
+    reader: type[Reader] = Classes
+    if how.numbers:
+        reader = Numbers
+    elif how.texts:
+        reader = DistinctTexts
+    elif next(iter(values.values())).ndim == 2:
+        reader = Classes if "y_true" not in values and one_label else Indicators
+    elif how.scores and _are_numbers(values, columns, decided=how.threshold is not None):
+        reader = Numbers
+    return reader, values, how
+
+
+def choose_group_reader(
+    given: dict[str, Any], how: How, columns: dict[str, Column | Continuous]
+) -> Choice:
+    """Return the reader of the sensitive features; `columns` takes up what had to be read."""
+    names = ("sensitive_features", "sensitive_pred")
+    values = {name: given[name] for name in names if name in given}
+    marginal = how.groups == "marginal"
+    reader: type[Reader] = Groups
+    if how.groups == "indicator":
+        reader = Indicators
+        for name, value in values.items():
+            if value.ndim == 1:
+                ((title, _),) = columns_of(value)
+                named = isinstance(value, pd.Series)
+                values[name] = pd.DataFrame({title: value}) if named else value[:, None]
+    elif len(columns_of(values["sensitive_features"])) > 1:
+        reader = MarginalGroups if marginal else Groups
+    elif how.scores and not marginal:
+        alone = {name: as_column(value) for name, value in values.items()}
+        if _are_numbers(alone, columns):
+            # Whether training has numbers too is checked where both are counted.
+            values, reader, how = alone, Numbers, replace(how, like=None)
+    return reader, values, how
+
+
+def _are_numbers(
+    values: dict[str, Any], columns: dict[str, Column | Continuous], *, decided: bool = False
+) -> bool:
+    """Whether labels are no classes, or predictions of whole numbers are none."""
+    (name, label), *rest = values.items()
+    column = columns[name] = columns.get(name) or encode(label, name)
+    if isinstance(column, Continuous):
+        return True
+    for other, pred in rest:
+        if not (decided or pred.ndim == 2) and are_many_numbers(column):
+            columns[other] = encode(pred, other)
+    return any(isinstance(column, Continuous) for column in columns.values())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,6 @@ from skbiasamp._input.coding import (
     Continuous,
     as_numbers,
     distinct_maps,
-    encode,
     read_weight,
     refuse,
     tally,
@@ -41,16 +38,11 @@ from skbiasamp._input.errors import (
 )
 from skbiasamp._input.labels import Codes, Rows, Side, side_of_model
 from skbiasamp._input.readers import (
-    Classes,
-    DistinctTexts,
-    Groups,
     How,
-    Indicators,
-    MarginalGroups,
-    Numbers,
     Parameter,
     Reader,
-    are_many_numbers,
+    choose_group_reader,
+    choose_task_reader,
 )
 from skbiasamp._utils.progress import progress
 
@@ -100,11 +92,11 @@ def read_rows(
             "{sensitive_features=X['sex']}."
         )
     given: dict[Any, Any] = {"y_true": y_true, "y_pred": y_pred}
-    for model in () if y_preds is None else models:
-        given[role_of_model("y_pred", model)] = y_preds[model]
+    for named in () if y_preds is None else models:
+        given[role_of_model("y_pred", named)] = y_preds[named]
     given |= {"sensitive_features": sensitive_features, "sensitive_pred": sensitive_pred}
-    for model in () if sensitive_preds is None else models:
-        given[role_of_model("sensitive_pred", model)] = sensitive_preds[model]
+    for named in () if sensitive_preds is None else models:
+        given[role_of_model("sensitive_pred", named)] = sensitive_preds[named]
     given["y_score"] = y_score
     native = {name: to_native(value, name) for name, value in given.items() if value is not None}
     n = check_lengths(native)
@@ -118,13 +110,13 @@ def read_rows(
             raise InputError(text, name=name, twice=twice)
     check_index({**given, "sample_weight": sample_weight, "clusters": clusters})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
-    tasks = _read_each(task_reader, native, how, () if y_preds is None else models)
+    tasks = _read_each("task", native, how, () if y_preds is None else models)
     score = None
     if y_score is not None and not (how.texts or how.numbers):
         titles, columns = zip(*columns_of(as_column(native["y_score"])), strict=True)
         numbers = [as_numbers(column, "y_score") for column in columns]
         score = Parameter("y_score", matrix=np.column_stack(numbers), titles=titles)
-    groups = _read_each(group_reader, native, how, () if sensitive_preds is None else models)
+    groups = _read_each("group", native, how, () if sensitive_preds is None else models)
     of_rows = {} if repeats is None else {"repeats": np.asarray(repeats, dtype=float)}
     if clusters is not None:
         of_rows["clusters"], n_clusters = read_clusters(clusters, n)
@@ -184,7 +176,7 @@ def read_rows(
 
 
 def _read_each(
-    chosen: Callable[..., Reader], native: dict[Name, Any], how: How, models: tuple[str, ...]
+    role: str, native: dict[Name, Any], how: How, models: tuple[str, ...]
 ) -> dict[Any, Reader]:
     """Return the readers of each model's predictions, beside the labels; one without models."""
     readers: dict[Any, Reader] = {}
@@ -193,8 +185,11 @@ def _read_each(
         roles: dict[str, Name] = {name: name for name in ("y_true", "sensitive_features")}
         roles |= {name: role_of_model(name, model) for name in ("y_pred", "sensitive_pred")}
         values = {name: native[role] for name, role in roles.items() if role in native}
+        own_columns = dict(columns)
+        choose = choose_task_reader if role == "task" else choose_group_reader
         with of_the_model(model):
-            readers[model] = chosen(values, how, dict(columns))
+            reader, values, own_how = choose(values, how, own_columns)
+            readers[model] = reader(values, own_how, role=role, columns=own_columns)
         label = readers[model].label
         if label.name not in ("y_pred", "sensitive_pred") and len(label.columns) == 1:
             columns[label.name] = label.columns[0]  # the same beside all predictions
@@ -337,69 +332,3 @@ def read_clusters(clusters: Any, n: int) -> tuple[Array, Array]:
     if ids.dtype == object and pd.api.types.infer_dtype(ids).startswith("mixed"):
         check_one_kind(ids.tolist(), codes, "clusters")
     return codes.astype(np.int64), np.ones(len(ids))
-
-
-# --------------------------------------------------------------------------- which reader
-
-
-def task_reader(given: dict[str, Any], how: How, columns: dict[str, Column | Continuous]) -> Reader:
-    """Return the reader of labels and predictions, which has read them."""
-    values: dict[str, Any] = {}
-    for name in ("y_true", "y_pred"):
-        if name in given:
-            values[name] = as_column(given[name])
-    one_label = how.like is not None and how.like[1].one_label
-    reader: type[Reader] = Classes
-    if how.numbers:
-        reader = Numbers
-    elif how.texts:
-        reader = DistinctTexts
-    elif next(iter(values.values())).ndim == 2:
-        reader = Classes if "y_true" not in values and one_label else Indicators
-    elif how.scores and _are_numbers(values, columns, decided=how.threshold is not None):
-        reader = Numbers
-    return reader(values, how, columns=columns)
-
-
-def group_reader(
-    given: dict[str, Any], how: How, columns: dict[str, Column | Continuous]
-) -> Reader:
-    """Return the reader of the sensitive features, which has read them."""
-    names = ("sensitive_features", "sensitive_pred")
-    values = {name: given[name] for name in names if name in given}
-    marginal = how.groups == "marginal"
-    reader: type[Reader] = Groups
-    if how.groups == "indicator":
-        values, reader = {name: _as_table(value) for name, value in values.items()}, Indicators
-    elif len(columns_of(values["sensitive_features"])) > 1:
-        reader = MarginalGroups if marginal else Groups
-    elif how.scores and not marginal:
-        alone = {name: as_column(value) for name, value in values.items()}
-        if _are_numbers(alone, columns):
-            # Whether training has numbers too is checked where both are counted.
-            values, reader, how = alone, Numbers, replace(how, like=None)
-    return reader(values, how, role="group", columns=columns)
-
-
-def _are_numbers(
-    values: dict[str, Any], columns: dict[str, Column | Continuous], *, decided: bool = False
-) -> bool:
-    """Whether labels are no classes, or predictions of whole numbers are none.
-
-    `columns` takes up what was read, so that it need not be read again.
-    """
-    (name, label), *rest = values.items()
-    column = columns[name] = columns.get(name) or encode(label, name)
-    if isinstance(column, Continuous):
-        return True
-    for other, pred in rest:
-        if not (decided or pred.ndim == 2) and are_many_numbers(column):
-            columns[other] = encode(pred, other)
-    return any(isinstance(column, Continuous) for column in columns.values())
-
-
-def _as_table(value: Any) -> Any:
-    if value.ndim == 2:
-        return value
-    ((title, _),) = columns_of(value)
-    return pd.DataFrame({title: value}) if isinstance(value, pd.Series) else value[:, None]

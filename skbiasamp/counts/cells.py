@@ -469,7 +469,8 @@ def narrowed(cells: C, role: str, wanted: Names) -> C:
     at = np.array([names.index(name) for name in wanted], dtype=np.intp)
     if role == "group":
         # Rows of other groups are left out; those of other tasks stay.
-        rows = np.flatnonzero(cells._sides["group"].labels.in_any(at))
+        members = cells._sides["group"].labels.select(at).dense(slice(None), bool)
+        rows = np.flatnonzero(members.any(axis=1))
         cells = take(cells, rows, cells.weight[..., rows])
     return with_sides(cells, cells._sides | selected(cells, role, at))
 

@@ -218,7 +218,7 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
         known = _known_names(_naming(like, role))
         unknown = [i for i, name in enumerate(side.names) if name not in known]
         for i in unknown:
-            has_label = side.labels.in_any(np.array([i]))
+            has_label = side.labels.column(i) > 0
             # A label and its prediction may both be of it, in one row or in two.
             has_earlier = rows_with.get((role, side.names[i]), False)
             rows_with[role, side.names[i]] = has_label | has_earlier

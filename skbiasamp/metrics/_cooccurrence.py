@@ -257,7 +257,7 @@ class CooccurrenceAuditor(BaseAuditor):
         """
         check_option("reference_is_sample", reference_is_sample, (True, False))
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        super().fit(y_train, **labels, **columns)
+        self._fit(y_train, labels, columns)
         self._sampled = bool(reference_is_sample)
         return self
 

@@ -141,6 +141,9 @@ class BaseAuditor(ABC, WithOptions):
             The fitted auditor.
         """
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        return self._fit(y_train, labels, columns)
+
+    def _fit(self, y_train: Any, labels: dict[str, Any], columns: dict[str, Any]) -> Self:
         self._validate_params()
         with speaking(y_true="y_train"):
             cells = self._count(y_train, labels, columns)
