@@ -224,15 +224,6 @@ def fewer_groups(rest: str) -> str:
     return "20 or fewer: merge small ones"
 
 
-def without_policies(when: str) -> dict[str, Spoken]:
-    """Return what callers without `missing` and `max_groups` advise; rows are mended `when`."""
-    return {
-        "missing='drop'": when,
-        "missing='group'": "called 'unknown', for example",
-        "max_groups": fewer_groups,
-    }
-
-
 def of_auditor(auditor: object) -> dict[str, Spoken]:
     """Return what roles are called by estimators and scorers that have an auditor inside."""
     kind = type(auditor).__name__

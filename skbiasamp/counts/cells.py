@@ -534,8 +534,3 @@ def key_columns(cells: Cells) -> Iterator[Array]:
 def distinct(cells: C) -> C:
     """Merge equal cells. Fractional weights stay apart: each is a row of its own."""
     return cells._distinct()
-
-
-def unweighted(cells: C) -> C:
-    """Return the same cells with every row counting once; whole weights are rows."""
-    return cells if cells.whole else with_weight(cells, cells.rows)

@@ -23,7 +23,6 @@ from skbiasamp._input.checks import (
     MOST_GROUPS,
     Array,
     check_option,
-    check_runs,
     require_groups,
 )
 from skbiasamp._input.errors import InputError, Role, of_the_model, speaking
@@ -382,7 +381,7 @@ class BaseAuditor(ABC, WithOptions):
                 self._validate_params()
                 self._check_fitted()
                 check_option("method", method, METHODS)
-                check_runs(y_preds, sensitive_preds)
+                _check_runs(y_preds, sensitive_preds)
                 names = {RUN: [f"run {i + 1}" for i in range(len(y_preds))]}
                 given = {"y_preds": y_preds, "sensitive_preds": sensitive_preds}
                 runs = {name: runs and {RUN: runs} for name, runs in given.items()}
@@ -667,6 +666,21 @@ class BaseAuditor(ABC, WithOptions):
             "{metric} cannot audit runs: derive it from CooccurrenceAuditor or AttackAuditor.",
             metric=type(self).__name__,
         )
+
+
+def _check_runs(y_preds: Any, sensitive_preds: Any) -> None:
+    """Raise if there are no runs to compare."""
+    if not isinstance(y_preds, list | tuple) or len(y_preds) < 2:
+        raise InputError(
+            "{y_preds} must be a list with the predictions of two runs or more; got {seen}. The "
+            "spread between runs cannot be measured in one: use audit for a single run.",
+            seen=len(y_preds) if isinstance(y_preds, list | tuple) else type(y_preds).__name__,
+        )
+    if sensitive_preds is not None:
+        n = len(sensitive_preds) if isinstance(sensitive_preds, list | tuple) else 0
+        if n != len(y_preds):
+            text = "{sensitive_preds} must be a list with as many runs as {y_preds}, {m}; got {n}."
+            raise InputError(text, n=n or type(sensitive_preds).__name__, m=len(y_preds))
 
 
 def _in_contingency(rest: str) -> Role:
