@@ -324,7 +324,8 @@ class Classes(Reader):
             advice = labelled if name == "y_true" else _KEEP_OR_DROP
         if self.role == "group" and self.how.missing != "error":
             advice = ""
-        return Parameter(name, [need_classes(column, name, advice)])
+        titles = tuple(title for title, _ in columns_of(value))
+        return Parameter(name, [need_classes(column, name, advice)], titles=titles)
 
     def _decisions(self, value: Any, threshold: float) -> Parameter:
         """Read scores as decisions: those of at least the threshold are positive."""
@@ -523,25 +524,7 @@ _KEEP_OR_DROP = (
 
 
 class Groups(Classes):
-    """Reads sensitive features: groups are the values of a column, or those of several together."""
-
-    def _read(self, name: str, value: Any) -> Parameter:
-        titles = tuple(title for title, _ in columns_of(value))
-        n = len(self.label.titles) if self.parameters else len(titles)
-        if n == 1:
-            read = super()._read(name, as_column(value))
-            read.titles = read.titles if self.parameters else titles
-            return read
-        if len(titles) != n:
-            raise columns_differ(self.label, name, len(titles))
-        parameter = Parameter(name, titles=titles)
-        for title, values in columns_of(value):
-            role = Role(name, f" column {title!r}")
-            advice = _KEEP_OR_DROP if self.how.missing == "error" else ""
-            parameter.columns.append(need_classes(encode(values, role), role, advice))
-        if self.parameters:
-            check_columns(titles, self.label.titles, name, self.label.name)
-        return parameter
+    """Reads a sensitive feature: groups are the values of its column."""
 
     def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
         titles, known = self.label.titles, self.known
@@ -576,7 +559,24 @@ class Groups(Classes):
                 parameter.labels[0] = codes, tuple(other if v in rare else v for v in own)
 
 
-class MarginalGroups(Groups):
+class SeveralGroups(Groups):
+    """Reads several sensitive features: groups are their combinations that occur."""
+
+    def _read(self, name: str, value: Any) -> Parameter:
+        parameter = Parameter(name, titles=tuple(title for title, _ in columns_of(value)))
+        label = self.label if self.parameters else parameter
+        if len(parameter.titles) != len(label.titles):
+            raise columns_differ(label, name, len(parameter.titles))
+        advice = _KEEP_OR_DROP if self.how.missing == "error" else ""
+        for title, values in columns_of(value):
+            role = Role(name, f" column {title!r}")
+            parameter.columns.append(need_classes(encode(values, role), role, advice))
+        if self.parameters:
+            check_columns(parameter.titles, label.titles, name, label.name)
+        return parameter
+
+
+class MarginalGroups(SeveralGroups):
     """Reads several sensitive features whose groups stand side by side."""
 
     def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
@@ -688,7 +688,6 @@ def choose_group_reader(
     """Return the reader of the sensitive features; `columns` takes up what had to be read."""
     names = ("sensitive_features", "sensitive_pred")
     values = {name: given[name] for name in names if name in given}
-    marginal = how.groups == "marginal"
     reader: type[Reader] = Groups
     if how.groups == "indicator":
         reader = Indicators
@@ -698,12 +697,12 @@ def choose_group_reader(
                 named = isinstance(value, pd.Series)
                 values[name] = pd.DataFrame({title: value}) if named else value[:, None]
     elif len(columns_of(values["sensitive_features"])) > 1:
-        reader = MarginalGroups if marginal else Groups
-    elif how.scores and not marginal:
-        alone = {name: as_column(value) for name, value in values.items()}
-        if _are_numbers(alone, columns):
+        reader = MarginalGroups if how.groups == "marginal" else SeveralGroups
+    else:
+        values = {name: as_column(value) for name, value in values.items()}
+        if how.scores and how.groups != "marginal" and _are_numbers(values, columns):
             # Whether training has numbers too is checked where both are counted.
-            values, reader, how = alone, Numbers, replace(how, like=None)
+            reader, how = Numbers, replace(how, like=None)
     return reader, values, how
 
 

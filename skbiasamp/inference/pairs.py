@@ -262,11 +262,6 @@ class Pairs:
         return replace(number, value=self.published, low=low, high=high)
 
     @cached_property
-    def labels_differ(self) -> bool:
-        """Whether groups differ in the labels: their associations are jointly significant."""
-        return self.reference is None or are_joint(self.reference)
-
-    @cached_property
     def clear(self) -> Array:
         """Which pairs have a clear direction in the labels; all, if signs are the user's own."""
         if self.reference is None:
@@ -294,14 +289,16 @@ class Pairs:
         unknown = published and isinstance(self.aggregate, MeanSize)
         if unknown or math.isnan(number.value) or math.isnan(number.low):
             return words.NOT_MEASURED
+        # Whether groups differ in the labels: their associations are jointly significant.
+        labels_differ = self.reference is None or are_joint(self.reference)
         if number.low <= 0 <= number.high:
             # With signs of training labels the interval has spent 5 % already.
             level = 0.99 if fixed or np.any(self.signs.fixed) else 0.95
-            adds = not self.labels_differ and are_joint(change, 1 - (1 - level) / n_tests)
+            adds = not labels_differ and are_joint(change, 1 - (1 - level) / n_tests)
             return words.ADDS if adds else words.NO_EFFECT
         parts = known_or_zero(number.parts)
         counted = self.clear & (parts != 0)
-        if not self.labels_differ or parts[counted].sum() / number.value < 0.5:
+        if not labels_differ or parts[counted].sum() / number.value < 0.5:
             return words.ADDS
         if number.low > 0:
             return words.AMPLIFIES
