@@ -15,6 +15,7 @@ import pandas as pd
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import check_lengths, is_tensor, one_column, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, Name, Role, Said, first_row, plain
+from skbiasamp._input.labels import join_columns
 
 # Integer labels within this span are counted as they are; a wider span is factorized first.
 _SPAN = 4096
@@ -206,7 +207,11 @@ def tally(columns: list[Column], weight: Array | None) -> tuple[list[Array], Arr
     sizes = [len(column.values) for column in columns]
     n_codes = int(np.prod(sizes, dtype=float)) if np.prod(sizes, dtype=float) < _TABLE else 0
     if not n_codes:
-        return _tally_by_sorting(columns, weight)
+        code = join_columns((column.positions() for column in columns), len(columns[0].raw))
+        _, first, cell = np.unique(code, return_index=True, return_inverse=True)
+        total = np.bincount(cell, weight)
+        keep = np.flatnonzero(total)
+        return [column.positions(first[keep]) for column in columns], total[keep]
     # Narrow integers wrap around on the way, harmlessly: the result is below n_codes again.
     dtype = np.dtype(np.int16 if n_codes <= np.iinfo(np.int16).max else np.int32)
     strides = np.append(np.cumprod(sizes[::-1])[-2::-1], 1)
@@ -223,18 +228,6 @@ def tally(columns: list[Column], weight: Array | None) -> tuple[list[Array], Arr
         total += np.bincount(code, None if weight is None else weight[rows], minlength=n_codes)
     cells = np.flatnonzero(total)
     return list(np.unravel_index(cells, sizes)), total[cells]
-
-
-def _tally_by_sorting(columns: list[Column], weight: Array | None) -> tuple[list[Array], Array]:
-    """Count rows with more possible codes than a table should hold."""
-    code = np.zeros(len(columns[0].raw), dtype=np.int64)
-    for column in columns:
-        code = code * len(column.values) + column.positions()
-        code = pd.factorize(code)[0]  # keeps the product below n_rows * n_values
-    _, first = np.unique(code, return_index=True)
-    total = np.bincount(code, weight)
-    keep = np.flatnonzero(total)
-    return [column.positions(first[keep]) for column in columns], total[keep]
 
 
 def is_sensitive(name: Name) -> bool:

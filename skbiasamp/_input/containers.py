@@ -168,25 +168,23 @@ def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Ar
 
 def _from_narwhals(column: Any) -> pd.Series:
     # polars takes the name ^s$ for a pattern, even where the column is alone.
-    return _values(column.alias("values")).rename(column.name)
-
-
-def _values(column: Any) -> pd.Series:
-    kind = column.dtype
-    if kind == nw.Categorical and column.implementation.is_pyarrow():
+    name, column = column.name, column.alias("values")
+    if column.dtype == nw.Categorical and column.implementation.is_pyarrow():
         coded = column.to_native()  # numbers have codes too
         values = coded.cast(coded.type.value_type)
-        column = nw.from_native(values, series_only=True).alias(column.name)
-        kind = column.dtype
-    if isinstance(kind, nw.String | nw.Categorical | nw.Enum):
-        return _factorized(column.cast(nw.String))
-    if kind == nw.Date or (kind == nw.Datetime and kind.time_zone is not None):
-        return _factorized(column)
+        column = nw.from_native(values, series_only=True).alias("values")
+    kind = column.dtype
     # NaN would make integers floats, and NumPy has none of 128 bits.
     exact = kind.is_integer() and (column.is_null().any() or kind in (nw.Int128, nw.UInt128))
-    if exact or kind.is_nested():
-        return pd.Series(column.to_list(), name=column.name, dtype=object)
-    return pd.Series(column.to_numpy(), name=column.name)
+    if isinstance(kind, nw.String | nw.Categorical | nw.Enum):
+        read = _factorized(column.cast(nw.String))
+    elif kind == nw.Date or (kind == nw.Datetime and kind.time_zone is not None):
+        read = _factorized(column)
+    elif exact or kind.is_nested():
+        read = pd.Series(column.to_list(), dtype=object)
+    else:
+        read = pd.Series(column.to_numpy())
+    return read.rename(name)
 
 
 def _factorized(text: Any) -> pd.Series:
@@ -203,7 +201,7 @@ def _factorized(text: Any) -> pd.Series:
         codes = replaced.fill_null(-1).to_numpy()
     named = [pd.Timestamp(v) if isinstance(v, datetime) else v for v in values]  # as engines do
     categories = pd.Index(named, dtype=object)
-    return pd.Series(pd.Categorical.from_codes(codes, categories), name=text.name)
+    return pd.Series(pd.Categorical.from_codes(codes, categories))
 
 
 def check_lengths(given: Mapping[Any, Any]) -> int:
