@@ -544,7 +544,9 @@ class Groups(Classes):
         codes, values = self.label.labels[0]
         n = np.bincount(codes, rows, minlength=len(values))
         known = () if self.known is None else self.known.names
-        other = next((name for name in known if _is_other(name)), None)
+        firsts = ((name, name[0] if isinstance(name, tuple) else name) for name in known)
+        made = re.compile(r"other \(\d+ groups\)")
+        other = next((name for name, first in firsts if made.fullmatch(str(first))), None)
         few = (value for value, m in zip(values, n, strict=True) if other or m < fewest)
         rare = {value for value in few if value not in known}
         if other is None and len(rare) < 2:
@@ -629,12 +631,6 @@ def align(sides: dict[str, Found], known: Names | None, role: str, spelling: boo
     if spelling:
         check_spelling(known, union, (), "the training data", first)
     return united([known, union])
-
-
-def _is_other(name: Hashable) -> bool:
-    """Whether a group was made of rare ones."""
-    first = name[0] if isinstance(name, tuple) else name
-    return isinstance(first, str) and bool(re.fullmatch(r"other \(\d+ groups\)", first))
 
 
 def _combined(labels: list[Found]) -> Found:

@@ -247,9 +247,12 @@ def _count(
     columns = list(dict.fromkeys(c for parameter in parameters for c in parameter.columns))
     matrices = [p for p in (*parameters, *scores) if p.matrix is not None]
     whole = weight is None or np.array_equal(weight, np.rint(weight))
-    bits = _bits(matrices) if merged and matrices else []
+    bits = [bit for p in matrices if p.matrix is not None for bit in p.matrix.T] if merged else []
+    if not all(((bit == 0) | (bit == 1)).all() for bit in bits):
+        bits = []
     if whole and (bits or not matrices) and not of_rows:
-        positions, weight = tally([*columns, *bits], weight)
+        coded = [Column(bit.astype(np.uint8), 0, [0, 1]) for bit in bits]
+        positions, weight = tally([*columns, *coded], weight)
         keep = np.ones(len(weight), dtype=bool)
         merged_bits, positions = positions[len(columns) :], positions[: len(columns)]
         for parameter in matrices:
@@ -289,14 +292,6 @@ def _count(
             parameter.labels.append((codes, tuple(column.values[i] for i in used)))
     rows = weight if whole else of_rows.get("repeats", np.ones(len(weight)))
     return weight, rows, n_dropped
-
-
-def _bits(matrices: list[Parameter]) -> list[Column]:
-    """Return the columns of matrices as codes, or none if any holds other values than 0 and 1."""
-    columns = [column for p in matrices if p.matrix is not None for column in p.matrix.T]
-    if not all(((column == 0) | (column == 1)).all() for column in columns):
-        return []
-    return [Column(column.astype(np.uint8), 0, [0, 1]) for column in columns]
 
 
 def _check_missing_names(groups: Reader) -> None:

@@ -49,10 +49,12 @@ def read_counts(frame: pd.DataFrame, named: dict[str, Any]) -> dict[str, Any]:
             raise no_column(count, frame.columns, "count")
         frame = _long_from_cross(frame)
         where = "the table of counts"
-    at = {
-        side: _columns_of(frame, side) if named[option] is None else named[option]
-        for side, option in OPTIONS.items()
-    }
+    at: dict[str, Any] = {side: named[option] for side, option in OPTIONS.items()}
+    for side, columns in at.items():
+        if columns is None:  # what `to_frame` writes: a column, or indicator columns
+            prefix = f"{side}["
+            several = [c for c in frame.columns if isinstance(c, str) and c.startswith(prefix)]
+            at[side] = side if side in frame.columns else several or None
     needed = ["group"] if at["task_pred"] is not None else ["group", "task"]
     read: dict[str, Any] = dict.fromkeys(OPTIONS)
     for side, columns in at.items():
@@ -111,14 +113,6 @@ def _long_from_cross(frame: pd.DataFrame) -> pd.DataFrame:
             )
     long = pd.Series(frame.rename_axis(index="group", columns="task").stack(), name="n")
     return long.reset_index()
-
-
-def _columns_of(frame: pd.DataFrame, side: str) -> Any:
-    """Return the column, or the list of indicator columns, that `to_frame` writes for a side."""
-    if side in frame.columns:
-        return side
-    columns = [c for c in frame.columns if isinstance(c, str) and c.startswith(f"{side}[")]
-    return columns or None
 
 
 def column_of_name(side: str, name: Hashable) -> str:

@@ -221,7 +221,7 @@ class Association:
         part: Any = (slice(None), at) if self.by_group else at
         samples = []
         for cells, terms in self.samples:
-            of_task = []
+            parts = []
             for factor, term in terms:
                 changed: dict[str, Any] = {"rate": term.rate[part]}
                 if self.by_group:
@@ -231,8 +231,8 @@ class Association:
                     changed["given"] = term.given.select(np.array(at))
                     changed |= {"n": term.n[at], "share": term.share[at]}
                 own = factor[part] if np.ndim(factor) else factor
-                of_task.append((own, replace(term, **changed)))
-            samples.append(Sample(cells, tuple(of_task)))
+                parts.append((own, replace(term, **changed)))
+            samples.append(Sample(cells, tuple(parts)))
         value, rate = self.value[:, at], self.rate[:, at]
         n = self.n if self.by_group else self.n[:, at]
         return replace(self, value=value, rate=rate, n=n, samples=tuple(samples))
