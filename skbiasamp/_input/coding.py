@@ -209,9 +209,9 @@ def tally(columns: list[Column], weight: Array | None) -> tuple[list[Array], Arr
     if not n_codes:
         code = join_columns((column.positions() for column in columns), len(columns[0].raw))
         _, first, cell = np.unique(code, return_index=True, return_inverse=True)
-        total = np.bincount(cell, weight)
-        keep = np.flatnonzero(total)
-        return [column.positions(first[keep]) for column in columns], total[keep]
+        sums = np.bincount(cell, weight)
+        keep = np.flatnonzero(sums)
+        return [column.positions(first[keep]) for column in columns], sums[keep]
     # Narrow integers wrap around on the way, harmlessly: the result is below n_codes again.
     dtype = np.dtype(np.int16 if n_codes <= np.iinfo(np.int16).max else np.int32)
     strides = np.append(np.cumprod(sizes[::-1])[-2::-1], 1)
