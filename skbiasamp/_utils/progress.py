@@ -36,7 +36,7 @@ _SWITCH = "SKBIASAMP_PROGRESS"
 class Step:
     """Something that is being done, and how far it is.
 
-    It is shown when it is `due`. `done` is told how many more are done.
+    It is shown when it is `due`. `done` is called with how many more are done.
     """
 
     what: str
