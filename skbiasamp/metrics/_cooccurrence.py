@@ -551,7 +551,7 @@ class CooccurrenceAuditor(BaseAuditor):
         if self._compares_groups:
             counts = known.count("group")
             require_groups(known.groups, counts, known.total, declared=known.declared)
-        if known is test or self.reference != "train":
+        if not self._fitted or self.reference != "train":
             return test
         # Labels that were given are known, even if they are those of the audited rows.
         train = copy.deepcopy(known) if known.weight is test.weight else known
