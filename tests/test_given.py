@@ -170,18 +170,12 @@ def test_few_rows_that_stand_for_many_vary_as_they_do():
     assert beyond <= 0.1 * times
 
 
-@pytest.mark.parametrize("in_blocks", [False, True])
-def test_resamples_keep_how_frequent_strata_are_in_each_group(in_blocks, monkeypatch):
+def test_resamples_keep_how_frequent_strata_are_in_each_group():
     rows = sample(1500, groups=3)
     columns = [rows[name] for name in ("label", "decision", "sex", "dept")]
     weight = np.random.default_rng(0).random(1500) + 0.5
     cells = draws.ordered(counted(*columns, sample_weight=weight))
-    rng = np.random.default_rng(1)
-    if in_blocks:
-        monkeypatch.setattr(draws, "MANY_CELLS", 100)
-        drawn = draws.resampled_blocks(cells, draws.divided_into_blocks(cells, rng), 20, rng)
-    else:
-        drawn = draws.resampled(cells, 20, rng)
+    drawn = draws.resampled(cells, 20, np.random.default_rng(1))
     weight, (groups, strata) = np.asarray(drawn.weight), (3, 2)
     assert len(np.unique(cells.poststrata)) == groups * strata
     for own in range(groups * strata):

@@ -11,7 +11,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from skbiasamp._input.errors import (
     PARAMETER_OF,
@@ -21,7 +20,6 @@ from skbiasamp._input.errors import (
     Role,
     Said,
     meant,
-    plain,
     quote,
     rows_of,
 )
@@ -351,44 +349,6 @@ def check_same_columns(names: Names, trained: Names) -> None:
     )
 
 
-def check_table(table: pd.DataFrame, groups: Names, tasks: Names, name: str) -> Array:
-    """Return a user's table of groups x tasks as numbers, in the order of the data."""
-    if not isinstance(table, pd.DataFrame):
-        raise InputTypeError(
-            "{name} must be a pandas DataFrame with a row for every group and a column for every "
-            "task, so that their order does not matter. Got {kind} instead.",
-            name=name,
-            kind=type(table).__name__,
-        )
-    positions = []
-    for kind, wanted, present in (("group", groups, table.index), ("task", tasks, table.columns)):
-        position = {plain(label): i for i, label in enumerate(present)}
-        lacking = [name for name in wanted if name not in position]
-        if lacking:
-            raise InputError(
-                "{name} must have a row for every group and a column for every task, and lacks "
-                "{kind} {lacking} (it has {present}).",
-                name=name,
-                kind=kind,
-                lacking=quote(lacking),
-                present=quote(position),
-            )
-        if len(position) < len(present):
-            raise InputError("{name} names a {kind} twice.", name=name, kind=kind)
-        positions.append([position[name] for name in wanted])
-    try:
-        values = np.asarray(table, dtype=float)[np.ix_(*positions)]
-    except (TypeError, ValueError):
-        text = "{name} must hold numbers, and none may be missing."
-        raise InputError(text, name=name) from None
-    allowed = np.isin(values, (-1, 0, 1)) if name == "sign" else (values >= 0) & (values <= 1)
-    if not allowed.all():
-        meant = "-1, 0 or 1" if name == "sign" else "a conditional probability in [0, 1]"
-        text = "{name} must hold {meant} for every pair; got {seen:.6g}."
-        raise InputError(text, name=name, meant=meant, seen=values[~allowed][0])
-    return values
-
-
 def check_selection(wanted: Any, known: Names, role: str) -> Names:
     """Return the chosen groups or tasks."""
     names: Names = (wanted,)
@@ -415,16 +375,49 @@ def is_one(name: Any, known: Iterable[Hashable]) -> bool:
         return False
 
 
-def check_runs(y_preds: Any, sensitive_preds: Any) -> None:
-    """Raise if there are no runs to compare."""
-    if not isinstance(y_preds, list | tuple) or len(y_preds) < 2:
+def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the models, which every prediction must have; `given` by parameter."""
+    by_side = {
+        name: models_of_side for name, models_of_side in given.items() if models_of_side is not None
+    }
+    for name, models_of_side in by_side.items():
+        if not isinstance(models_of_side, Mapping):
+            raise InputError(
+                "{name} must be a dict of model names if other predictions are one, for example "
+                "{{'champion': ..., 'challenger': ...}}; got {kind}.",
+                name=name,
+                kind=type(models_of_side).__name__,
+            )
+        wrong = [model for model in models_of_side if not isinstance(model, str) or not model]
+        if wrong:
+            raise InputError(
+                "{name} names a model {seen!r}. Name models with text.", name=name, seen=wrong[0]
+            )
+        missing = [model for model, values in models_of_side.items() if values is None]
+        if missing:
+            text = "{name}[{seen!r}] is None: pass the predictions of every model."
+            raise InputError(text, name=name, seen=missing[0])
+    if not by_side:
+        raise InputError("{y_preds} is None: pass the predictions of each model, by its name.")
+    (first, models), *others = (
+        (name, tuple(models_of_side)) for name, models_of_side in by_side.items()
+    )
+    for name, models_of_side in others:
+        if {*models_of_side} != {*models}:
+            raise InputError(
+                "{name} and {other} have different models: only one of them has {lacking}.",
+                name=first,
+                other=name,
+                lacking=quote(sorted({*models_of_side} ^ {*models})),
+            )
+    if not models:
+        text = "{name} is an empty dict: pass two models or more, by name."
+        raise InputError(text, name=first)
+    if len(models) < 2:
         raise InputError(
-            "{y_preds} must be a list with the predictions of two runs or more; got {seen}. The "
-            "spread between runs cannot be measured in one: use audit for a single run.",
-            seen=len(y_preds) if isinstance(y_preds, list | tuple) else type(y_preds).__name__,
+            "{name} holds one model, {seen}. A comparison needs two models or more; audit one "
+            "by itself.",
+            name=first,
+            seen=quote(models),
         )
-    if sensitive_preds is not None:
-        n = len(sensitive_preds) if isinstance(sensitive_preds, list | tuple) else 0
-        if n != len(y_preds):
-            text = "{sensitive_preds} must be a list with as many runs as {y_preds}, {m}; got {n}."
-            raise InputError(text, n=n or type(sensitive_preds).__name__, m=len(y_preds))
+    return models

@@ -53,12 +53,12 @@ def visible(text: str) -> str:
     """Return text as it looks: without invisible characters, and in one Unicode normal form."""
     if text.isascii() and text.isprintable():
         return text
-    characters = (c for c in text if c.isspace() or not _is_invisible(c))
+    characters = (
+        c
+        for c in text
+        if c.isspace() or not (unicodedata.category(c) in ("Cc", "Cf") or c in _BLANK)
+    )
     return unicodedata.normalize("NFC", "".join(characters))
-
-
-def _is_invisible(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cf") or character in _BLANK
 
 
 # Characters that are drawn as nothing, though Unicode has them for letters or marks: joiners,
@@ -165,23 +165,6 @@ _UNSPACED_SENTENCES = re.compile(
         ]
     )
 )
-
-
-def texts_among(values: Sequence[Any], n_rows: float) -> list[str]:
-    """Return the texts among many distinct values of a column, if they are most of these.
-
-    If most rows have a value of their own, texts are those of several words. Else they are
-    sentences, however often each occurs.
-    """
-    n = len(values)
-    is_text = has_several_words if n > n_rows / 2 else is_sentence
-    texts = [value for value in values if isinstance(value, str) and is_text(value)]
-    return texts if len(texts) > n / 2 else []
-
-
-def has_several_words(text: str) -> bool:
-    """Return whether a text has more than one word."""
-    return len(text.split()) > 1 or is_unspaced(text)
 
 
 def is_sentence(text: str) -> bool:
@@ -327,15 +310,24 @@ def check_one_kind(
 
 
 def check_no_texts(values: Sequence[Any], n_rows: float, name: Name) -> None:
-    """Raise if a column of classes holds texts; `values` are the distinct ones."""
-    if texts := texts_among(values, n_rows):
+    """Raise if most of a column's many classes are texts; `values` are the distinct ones.
+
+    If most rows have a value of their own, texts are those of several words. Else they are
+    sentences, however often each occurs.
+    """
+    n, texts = len(values), [value for value in values if isinstance(value, str)]
+    if n > n_rows / 2:
+        texts = [text for text in texts if len(text.split()) > 1 or is_unspaced(text)]
+    else:
+        texts = list(filter(is_sentence, texts))
+    if len(texts) > n / 2:
         spaces = " Put spaces between their words first." if is_unspaced(texts[0]) else ""
         raise InputError(
             "{name} must hold classes; got {n:,} different texts in {rows}, such as {seen!r}. "
             "Audit texts with {LICAuditor}, or read labels from them first with {WordListLabeler}."
             "{spaces} If they are classes, pass numbers in their place (pandas.factorize).",
             name=name,
-            n=len(values),
+            n=n,
             rows=rows_of(n_rows),
             seen=textwrap.shorten(texts[0], _LONGEST, placeholder=" …"),
             spaces=spaces,

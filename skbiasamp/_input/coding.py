@@ -15,6 +15,7 @@ import pandas as pd
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import check_lengths, is_tensor, one_column, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, Name, Role, Said, first_row, plain
+from skbiasamp._input.labels import join_columns
 
 # Integer labels within this span are counted as they are; a wider span is factorized first.
 _SPAN = 4096
@@ -30,7 +31,7 @@ NUMERIC = ("integer", "floating", "mixed-integer-float", "decimal", "boolean")
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Labels as integers: `raw - offset` is the position in `values`.
+    """Labels as integers: `raw - offset` is the position in `values`, of which None is the first.
 
     `floats` is whether they came as floats, which 0 and 1 may be as probabilities.
     """
@@ -40,20 +41,9 @@ class Column:
     values: list[Any]
     floats: bool = False
 
-    @property
-    def missing(self) -> bool:
-        return bool(self.values) and self.values[0] is None
-
     def positions(self, rows: Any = slice(None)) -> Array:
         """Return the position of each of some rows in `values`."""
         return np.subtract(self.raw[rows], self.offset, dtype=np.intp)
-
-    def occurring(self, codes: Array) -> tuple[Array, tuple[Any, ...]]:
-        """Return positions as codes into the values that occur, and these values."""
-        used = np.flatnonzero(np.bincount(codes, minlength=len(self.values)))
-        gaps = used[-1] - used[0] >= len(used)
-        codes = np.searchsorted(used, codes) if gaps else codes - used[0]
-        return codes, tuple(self.values[i] for i in used)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +57,11 @@ def encode(column: Any, name: Name) -> Column | Continuous:
     """Give each row an integer, at the least cost its type allows."""
     if isinstance(column, pd.Series):
         if isinstance(column.dtype, pd.CategoricalDtype):
-            return _of_categories(column)
+            categories = column.cat.categories
+            names = [float(v) if isinstance(v, Decimal) else plain(v) for v in categories]
+            if all(name.is_integer() for name in names if isinstance(name, float)):
+                names = list(map(_whole, names))
+            return Column(column.cat.codes.to_numpy(), -1, [None, *names])
         column = _without_extension(column)
     kind = column.dtype.kind
     if kind == "b":
@@ -86,13 +80,6 @@ def encode(column: Any, name: Name) -> Column | Continuous:
             whole = range(int(least), int(most) + 1)
             return Column(column.astype(np.int64), whole.start, list(whole), floats=True)
     return _factorized(column, name)
-
-
-def _of_categories(column: pd.Series) -> Column:
-    names = list(map(_number_or_label, column.cat.categories))
-    if all(name.is_integer() for name in names if isinstance(name, float)):
-        names = list(map(_whole, names))
-    return Column(column.cat.codes.to_numpy(), -1, [None, *names])
 
 
 def _without_extension(column: pd.Series) -> Any:
@@ -126,10 +113,17 @@ def _factorized(column: Any, name: Name) -> Column | Continuous:
             kind=type(unhashable).__name__,
             seen=unhashable,
         ) from None
-    values = list(map(_number_or_label, uniques))
+    values = [float(value) if isinstance(value, Decimal) else plain(value) for value in uniques]
     for value in values:
         if isinstance(value, str) and not value.isascii():
-            _check_text(value, name)
+            try:
+                value.encode()
+            except UnicodeEncodeError:  # half of a surrogate pair
+                text = (
+                    "{name} holds text that is no Unicode, {value!r}: was it read in a wrong "
+                    "encoding?"
+                )
+                raise InputError(text, name=name, value=value) from None
     if isinstance(column, np.ndarray) and column.dtype.kind == "U" and "nan" in values:
         raise InputError(
             "{name} holds the text 'nan' in {where}: that is what NumPy makes of a missing value "
@@ -155,22 +149,9 @@ def _factorized(column: Any, name: Name) -> Column | Continuous:
     return Column(codes, -1, [None, *(map(_whole, values) if floats else values)], floats)
 
 
-def _number_or_label(value: Any) -> Any:
-    return float(value) if isinstance(value, Decimal) else plain(value)
-
-
 def _whole(value: Any) -> Any:
     """Return a whole float as an integer of any size, so that no two become one."""
     return int(value) if isinstance(value, float) else value
-
-
-def _check_text(value: str, name: Name) -> None:
-    """Raise if text cannot be written: half of a surrogate pair, as from a broken decoding."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        text = "{name} holds text that is no Unicode, {value!r}: was it read in a wrong encoding?"
-        raise InputError(text, name=name, value=value) from None
 
 
 def _continuous(numbers: Array, name: Name) -> Continuous:
@@ -197,38 +178,27 @@ def _odd(values: Any) -> list[Any]:
     return [v for v in map(plain, values) if not isinstance(v, int | float | Decimal)]
 
 
-def text_column(value: Any, name: Name) -> Column:
-    """Return a column of texts; raise if it holds anything else, or no word at all."""
-    if value.ndim == 2:
-        text = "{name} must hold one text a row; got {n} columns."
-        raise InputError(text, name=name, n=value.shape[1])
-    column = encode(value, name)
-    if isinstance(column, Continuous):
-        text = "{name} must hold texts; got {seen!r}."
-        raise InputError(text, name=name, seen=plain(column.numbers[0]))
-    no_missing(column, name, "Pass '' if there is no text, or leave these rows out.")
-    texts = [text for text in column.values if text is not None]
-    odd = [text for text in texts if not isinstance(text, str)]
-    if odd:
-        raise InputError("{name} must hold texts; got {seen!r}.", name=name, seen=odd[0])
-    if not any(text.strip() for text in texts):
-        raise InputError("{name} must hold texts; all of them are empty.", name=name)
-    return column
+def need_classes(column: Column | Continuous, name: Name, advice: str = "") -> Column:
+    """Return a column of classes; raise if it is continuous.
 
-
-def need_classes(column: Column | Continuous, name: Name) -> Column:
-    """Return a column of classes; raise if it is continuous."""
+    With `advice`, which may have roles, raise too if it has missing values.
+    """
     if isinstance(column, Continuous):
         nan = np.isnan(column.numbers)
         fraction = column.numbers[~nan & (column.numbers != np.rint(column.numbers))][0]
-        advice = (
+        instead = (
             "bin it first (pandas.cut, KBinsDiscretizer)."
             if is_sensitive(name)
             else "this metric needs classes. Threshold or bin it first, or audit prices and other "
             "numbers with {NumericAuditor}."
         )
         text = "{name} is continuous (it holds {seen:.6g}, for example): {advice}"
-        raise InputError(text, name=name, seen=fraction, advice=Said(advice))
+        raise InputError(text, name=name, seen=fraction, advice=Said(instead))
+    if advice and column.values[:1] == [None]:
+        missing = column.raw == column.offset
+        if missing.any():
+            text = "{name} has missing values in {where}. {advice}"
+            refuse(missing, text, name, advice=Said(advice))
     return column
 
 
@@ -237,7 +207,11 @@ def tally(columns: list[Column], weight: Array | None) -> tuple[list[Array], Arr
     sizes = [len(column.values) for column in columns]
     n_codes = int(np.prod(sizes, dtype=float)) if np.prod(sizes, dtype=float) < _TABLE else 0
     if not n_codes:
-        return _tally_by_sorting(columns, weight)
+        code = join_columns((column.positions() for column in columns), len(columns[0].raw))
+        _, first, cell = np.unique(code, return_index=True, return_inverse=True)
+        sums = np.bincount(cell, weight)
+        keep = np.flatnonzero(sums)
+        return [column.positions(first[keep]) for column in columns], sums[keep]
     # Narrow integers wrap around on the way, harmlessly: the result is below n_codes again.
     dtype = np.dtype(np.int16 if n_codes <= np.iinfo(np.int16).max else np.int32)
     strides = np.append(np.cumprod(sizes[::-1])[-2::-1], 1)
@@ -256,28 +230,9 @@ def tally(columns: list[Column], weight: Array | None) -> tuple[list[Array], Arr
     return list(np.unravel_index(cells, sizes)), total[cells]
 
 
-def _tally_by_sorting(columns: list[Column], weight: Array | None) -> tuple[list[Array], Array]:
-    """Count rows with more possible codes than a table should hold."""
-    code = np.zeros(len(columns[0].raw), dtype=np.int64)
-    for column in columns:
-        code = code * len(column.values) + column.positions()
-        code = pd.factorize(code)[0]  # keeps the product below n_rows * n_values
-    _, first = np.unique(code, return_index=True)
-    total = np.bincount(code, weight)
-    keep = np.flatnonzero(total)
-    return [column.positions(first[keep]) for column in columns], total[keep]
-
-
 def is_sensitive(name: Name) -> bool:
     """Whether a parameter holds sensitive features, or predictions of them."""
     return (name.name if isinstance(name, Role) else name).startswith("sensitive")
-
-
-def no_missing(column: Column, name: Name, advice: str) -> None:
-    """Raise if a column has missing values; `advice` may have roles."""
-    if column.missing and (holes := column.raw == column.offset).any():
-        text = "{name} has missing values in {where}. {advice}"
-        refuse(holes, text, name, advice=Said(advice))
 
 
 def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -168,25 +168,23 @@ def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Ar
 
 def _from_narwhals(column: Any) -> pd.Series:
     # polars takes the name ^s$ for a pattern, even where the column is alone.
-    return _values(column.alias("values")).rename(column.name)
-
-
-def _values(column: Any) -> pd.Series:
-    kind = column.dtype
-    if kind == nw.Categorical and column.implementation.is_pyarrow():
+    name, column = column.name, column.alias("values")
+    if column.dtype == nw.Categorical and column.implementation.is_pyarrow():
         coded = column.to_native()  # numbers have codes too
         values = coded.cast(coded.type.value_type)
-        column = nw.from_native(values, series_only=True).alias(column.name)
-        kind = column.dtype
-    if isinstance(kind, nw.String | nw.Categorical | nw.Enum):
-        return _factorized(column.cast(nw.String))
-    if kind == nw.Date or (kind == nw.Datetime and kind.time_zone is not None):
-        return _factorized(column)
+        column = nw.from_native(values, series_only=True).alias("values")
+    kind = column.dtype
     # NaN would make integers floats, and NumPy has none of 128 bits.
     exact = kind.is_integer() and (column.is_null().any() or kind in (nw.Int128, nw.UInt128))
-    if exact or kind.is_nested():
-        return pd.Series(column.to_list(), name=column.name, dtype=object)
-    return pd.Series(column.to_numpy(), name=column.name)
+    if isinstance(kind, nw.String | nw.Categorical | nw.Enum):
+        read = _factorized(column.cast(nw.String))
+    elif kind == nw.Date or (kind == nw.Datetime and kind.time_zone is not None):
+        read = _factorized(column)
+    elif exact or kind.is_nested():
+        read = pd.Series(column.to_list(), dtype=object)
+    else:
+        read = pd.Series(column.to_numpy())
+    return read.rename(name)
 
 
 def _factorized(text: Any) -> pd.Series:
@@ -203,7 +201,7 @@ def _factorized(text: Any) -> pd.Series:
         codes = replaced.fill_null(-1).to_numpy()
     named = [pd.Timestamp(v) if isinstance(v, datetime) else v for v in values]  # as engines do
     categories = pd.Index(named, dtype=object)
-    return pd.Series(pd.Categorical.from_codes(codes, categories), name=text.name)
+    return pd.Series(pd.Categorical.from_codes(codes, categories))
 
 
 def check_lengths(given: Mapping[Any, Any]) -> int:
@@ -231,11 +229,21 @@ def check_index(given: Mapping[str, Any]) -> None:
     An index that only counts the rows says nothing: it was reset.
     """
     indexes: dict[Name, pd.Index] = {}
-    for name, index in _indexes(given):
+    values: list[tuple[Any, Any]] = list(given.items())
+    while values:
+        name, value = values.pop(0)
+        if isinstance(value, Mapping):
+            values[:0] = [(Role(name, f"[{plain(key)!r}]"), own) for key, own in value.items()]
+        if not isinstance(value, pd.Series | pd.DataFrame):
+            continue
+        index = value.index
         if any(index is other or index.equals(other) for other in indexes.values()):
             continue
         for first, expected in indexes.items():
-            same = _same_labels(index, expected)
+            try:
+                same = index.sort_values().equals(expected.sort_values())
+            except TypeError:  # labels of mixed type have no order
+                same = sorted(map(repr, index)) == sorted(map(repr, expected))
             moved = _first_moved(index, expected, same)
             if moved is None:
                 continue
@@ -274,37 +282,6 @@ def _first_moved(index: pd.Index, other: pd.Index, same: bool) -> int | None:
     return next((i for i, a, b in labels if a != b), None)
 
 
-def _indexes(given: Mapping[Any, Any]) -> Iterator[tuple[Name, pd.Index]]:
-    for name, value in given.items():
-        if isinstance(value, pd.Series | pd.DataFrame):
-            yield name, value.index
-        elif isinstance(value, Mapping):
-            yield from _indexes({Role(name, f"[{plain(k)!r}]"): v for k, v in value.items()})
-
-
-def _same_labels(index: pd.Index, other: pd.Index) -> bool:
-    try:
-        return index.sort_values().equals(other.sort_values())
-    except TypeError:  # labels of mixed type have no order
-        return sorted(map(repr, index)) == sorted(map(repr, other))
-
-
-def check_shapes(given: Mapping[str, pd.Series | pd.DataFrame | Array]) -> None:
-    """Raise if a table has no columns, or two of one name."""
-    for name, value in given.items():
-        if is_table(value) and value.shape[1] == 0:
-            text = "{name} has no columns, its shape is {shape}."
-            raise InputError(text, name=name, shape=value.shape)
-        if isinstance(value, pd.DataFrame) and not value.columns.is_unique:
-            twice = plain(value.columns[value.columns.duplicated()][0])
-            text = "{name} has more than one column named {twice!r}: rename one or leave it out."
-            raise InputError(text, name=name, twice=twice)
-
-
-def is_table(value: pd.Series | pd.DataFrame | Array) -> bool:
-    return isinstance(value, pd.DataFrame) or value.ndim == 2
-
-
 def columns_of(value: pd.Series | pd.DataFrame | Array) -> list[tuple[Hashable, Any]]:
     """Return the named columns of a table; positions are the names where it has none."""
     if isinstance(value, pd.DataFrame):
@@ -318,7 +295,7 @@ def columns_of(value: pd.Series | pd.DataFrame | Array) -> list[tuple[Hashable, 
 def one_column(value: Any, name: Name) -> Any:
     """Return a column in any container as pandas or numpy of one dimension."""
     column = as_column(to_native(value, name))
-    if is_table(column):
+    if column.ndim == 2:
         text = "{name} must be one column; got shape {shape}."
         raise InputError(text, name=name, shape=column.shape)
     return column
@@ -326,7 +303,7 @@ def one_column(value: Any, name: Name) -> Any:
 
 def as_column(value: Any) -> Any:
     """Return a one-column table as the column it is."""
-    if is_table(value) and value.shape[1] == 1:
+    if value.ndim == 2 and value.shape[1] == 1:
         return value.iloc[:, 0] if isinstance(value, pd.DataFrame) else value[:, 0]
     return value
 
@@ -336,11 +313,14 @@ def without_times(X: Any) -> Any:
 
     Other data are returned as they are.
     """
-    frame: Any = to_native(X, "X") if hasattr(X, "columns") else None
-    return X if frame is None or not any(map(_is_of_times, frame.dtypes)) else frame.astype(object)
-
-
-def _is_of_times(dtype: Any) -> bool:
-    if isinstance(dtype, pd.CategoricalDtype):
-        return pd.api.types.infer_dtype(dtype.categories) in ("date", "datetime")
-    return getattr(dtype, "kind", "") in "mM"
+    if not hasattr(X, "columns"):
+        return X
+    frame: Any = to_native(X, "X")
+    for dtype in frame.dtypes:
+        if isinstance(dtype, pd.CategoricalDtype):
+            are_times = pd.api.types.infer_dtype(dtype.categories) in ("date", "datetime")
+        else:
+            are_times = getattr(dtype, "kind", "") in "mM"
+        if are_times:
+            return frame.astype(object)
+    return X

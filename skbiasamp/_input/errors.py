@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral
@@ -171,13 +171,12 @@ def role_of_model(name: str, model: str | None) -> Name:
     return name if model is None else Role(f"{name}s", f"[{model!r}]")
 
 
-def of_the_model(model: str | None) -> AbstractContextManager[None]:
-    """Let errors say which model's predictions they are about, if there are several models."""
-    return nullcontext() if model is None else _of_the_model(model)
-
-
 @contextmanager
-def _of_the_model(model: str) -> Iterator[None]:
+def of_the_model(model: str | None) -> Iterator[None]:
+    """Let errors say which model's predictions they are about, if there are several models."""
+    if model is None:
+        yield
+        return
     names = {name: role_of_model(name, model) for name in ("y_pred", "sensitive_pred")}
     try:
         with speaking(names):
@@ -223,15 +222,6 @@ def columns_named(read: Callable[P, R]) -> Callable[P, R]:
 def fewer_groups(rest: str) -> str:
     """Return what estimators, which have no `max_groups`, ask for in its place."""
     return "20 or fewer: merge small ones"
-
-
-def without_policies(when: str) -> dict[str, Spoken]:
-    """Return what callers without `missing` and `max_groups` advise; rows are mended `when`."""
-    return {
-        "missing='drop'": when,
-        "missing='group'": "called 'unknown', for example",
-        "max_groups": fewer_groups,
-    }
 
 
 def of_auditor(auditor: object) -> dict[str, Spoken]:

@@ -65,10 +65,6 @@ class Codes:
             return slice(rows[0], rows[-1] + 1), None  # a slice is no copy
         return rows, None
 
-    def in_any(self, positions: Array) -> Array:
-        """Return whether each row is in any of some columns."""
-        return np.isin(self.codes, positions)
-
     def scores(self, scores: Array) -> Array:
         """Return for each row the sum of `scores` (..., columns) over its columns."""
         none = np.zeros((*scores.shape[:-1], 1))
@@ -132,11 +128,6 @@ class Members:
         values = self.matrix[:, position]
         rows = np.flatnonzero(values)
         return rows, values[rows] if self.soft else None
-
-    def in_any(self, positions: Array) -> Array:
-        """Return whether each row is in any of some columns."""
-        rows: Array = np.any(self.matrix[:, positions], axis=1)
-        return rows
 
     def scores(self, scores: Array) -> Array:
         """Return for each row the sum of `scores` (..., columns) over its columns."""

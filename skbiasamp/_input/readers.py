@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,8 @@ import pandas as pd
 
 from skbiasamp._input.checks import (
     GROUPS,
-    MISSING,
     MISSING_POLICIES,
     Array,
-    NamedMissing,
     Names,
     check_columns,
     check_count,
@@ -32,10 +30,7 @@ from skbiasamp._input.checks import (
     check_threshold,
 )
 from skbiasamp._input.classes import (
-    FEW_TEXTS,
     are_probabilities,
-    check_no_texts,
-    check_one_kind,
     check_spelling,
     no_positive_class,
     positions_of,
@@ -56,15 +51,13 @@ from skbiasamp._input.coding import (
     indicator,
     measured,
     need_classes,
-    no_missing,
     numbers_of,
     of_floats,
     probabilities,
     refuse,
-    text_column,
 )
-from skbiasamp._input.containers import as_column, columns_of, is_table
-from skbiasamp._input.errors import InputError, Role, quote
+from skbiasamp._input.containers import as_column, columns_of
+from skbiasamp._input.errors import InputError, Role, plain, quote
 from skbiasamp._input.labels import Codes, Members, Side, as_integers
 
 Found = tuple[Array, Names]  # codes, and the values that they are positions of
@@ -132,51 +125,34 @@ class Parameter:
     @classmethod
     def of_matrix(cls, name: str, matrix: Array, value: Any) -> Parameter:
         """Return numbers that were read from a column or a table."""
-        titles = tuple(title for title, _ in columns_of(value)) if is_table(value) else (name,)
+        titles = tuple(title for title, _ in columns_of(value)) if value.ndim == 2 else (name,)
         return cls(name, matrix=matrix, titles=titles, floats=of_floats(value))
-
-    def role(self, i: int) -> Role:
-        """Return what errors call a column."""
-        return Role(self.name, f" column {self.titles[i]!r}" if len(self.titles) > 1 else "")
-
-    def check_labels(self, rows: Array, *, classes: bool) -> None:
-        """Raise if values look alike, or few are classes, and name those that are missing."""
-        for i, (codes, values) in enumerate(self.labels):
-            check_one_kind(values, codes, self.role(i), rows)
-            if classes and len(values) > FEW_TEXTS:
-                check_no_texts(values, rows.sum(), self.name)
-            if None in values or MISSING in values:
-                named: dict[Hashable, str] = {None: MISSING, MISSING: NamedMissing(MISSING)}
-                self.labels[i] = codes, tuple(named.get(value, value) for value in values)
 
 
 class Reader:
-    """Reads labels and their predictions: each parameter first, then the distinct rows."""
+    """Reads labels and their predictions: each parameter first, then the distinct rows.
+
+    `label` is the first parameter: the predictions if there are no labels.
+    """
+
+    label: Parameter
 
     def __init__(
         self,
         values: dict[str, Any],
         how: How,
         *,
-        role: str = "task",
-        columns: dict[str, Column | Continuous] | None = None,
+        role: str,
+        columns: dict[str, Column | Continuous],
     ) -> None:
         self.how, self.role = how, role
-        self._columns = columns or {}  # those that were read to choose the reader
+        self._columns = columns  # those that were read to choose the reader
         self.known = None if how.like is None else how.like[role == "task"]
         self.parameters: list[Parameter] = []
         for name, value in values.items():
             self.parameters.append(self._read(name, value))
-
-    @property
-    def label(self) -> Parameter:
-        """The labels; the predictions if there are no labels."""
-        return self.parameters[0]
-
-    @property
-    def pred(self) -> Parameter | None:
-        """The predictions of the labels."""
-        return self.parameters[1] if len(self.parameters) > 1 else None
+            self.label = self.parameters[0]
+        self.pred = self.parameters[1] if len(self.parameters) > 1 else None
 
     def _read(self, name: str, value: Any) -> Parameter:
         """Read labels first, then their predictions."""
@@ -214,7 +190,7 @@ class Indicators(Reader):
         soft = name in ("y_pred", "sensitive_pred")
         if name == "y_pred" and self.how.threshold is not None:
             matrix = reached(value, self.how.threshold)
-        elif not is_table(value):
+        elif value.ndim == 1:
             raise columns_differ(self.label, name, 1)
         else:
             scores = soft and self.how.scores and self.role == "task"
@@ -274,7 +250,7 @@ class Numbers(Indicators):
     def _read(self, name: str, value: Any) -> Parameter:
         if self.how.numbers and self.role == "task":
             return self._measured(name, value)
-        if is_table(value) or (name == "y_pred" and self.how.threshold is not None):
+        if value.ndim == 2 or (name == "y_pred" and self.how.threshold is not None):
             return super()._read(name, value)
         column = self._columns.get(name) or encode(value, name)
         floats = column.numbers if isinstance(column, Continuous) else value
@@ -282,12 +258,12 @@ class Numbers(Indicators):
 
     def _measured(self, name: str, value: Any) -> Parameter:
         titles, columns = zip(*columns_of(value), strict=True)
-        if not is_table(value):
+        if value.ndim == 1:
             # One column needs no name: it is that of training, or of the labels.
             known = () if self.known is None else self.known.names
             own = titles[0] if isinstance(titles[0], str) else "y"
             titles = known if len(known) == 1 else (own,)
-        shown = [Role(name, f" column {title!r}" * is_table(value)) for title in titles]
+        shown = [Role(name, f" column {title!r}" * (value.ndim == 2)) for title in titles]
         matrix = np.column_stack(list(map(measured, columns, shown)))
         if self.parameters and len(titles) == len(self.label.titles) == 1:
             titles = self.label.titles
@@ -329,27 +305,27 @@ class Classes(Reader):
     def _read(self, name: str, value: Any) -> Parameter:
         if name == "y_pred" and self.how.threshold is not None:
             return self._decisions(value, self.how.threshold)
-        if is_table(value):
+        if value.ndim == 2:
             matrix = indicator(value, name, soft=True, scores=self.how.scores)
             return Parameter.of_matrix(name, matrix, value)
         column = self._columns.get(name) or encode(value, name)
-        if name in ("y_true", "sensitive_features"):
-            column = need_classes(column, name)
-            if name == "y_true":
-                no_missing(column, name, "Only labelled rows can be audited: leave these out.")
-            elif self.how.missing == "error":
-                no_missing(column, name, _KEEP_OR_DROP)
-        elif isinstance(column, Continuous):
+        is_label = name in ("y_true", "sensitive_features")
+        if isinstance(column, Continuous) and not is_label:
             if self.how.scores:
                 return Parameter.of_matrix(name, finite(column.numbers, name)[:, None], value)
-            numbers = probabilities(column.numbers, name, self._countable)
+            columns = self.label.columns if self.parameters else []
+            numbers = probabilities(
+                column.numbers, name, lambda: any(map(are_many_numbers, columns))
+            )
             return Parameter.of_matrix(name, numbers[:, None], value)
-        elif name == "y_pred" or self.how.missing == "error":
-            no_missing(column, name, "Every audited row needs a prediction: leave these out.")
-        return Parameter(name, [column])
-
-    def _countable(self) -> bool:
-        return bool(self.parameters) and are_many_numbers(self.label.columns[0])
+        advice = "Every audited row needs a prediction: leave these out."
+        if is_label:
+            labelled = "Only labelled rows can be audited: leave these out."
+            advice = labelled if name == "y_true" else _KEEP_OR_DROP
+        if self.role == "group" and self.how.missing != "error":
+            advice = ""
+        titles = tuple(title for title, _ in columns_of(value))
+        return Parameter(name, [need_classes(column, name, advice)], titles=titles)
 
     def _decisions(self, value: Any, threshold: float) -> Parameter:
         """Read scores as decisions: those of at least the threshold are positive."""
@@ -366,19 +342,39 @@ class Classes(Reader):
         )
 
     def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
-        known = self._known_classes()
+        label, known = self.label, None if self.known is None else self.known.names
+        if self.role == "task":
+            alone, trained = label.name == "y_pred", self.known
+            if alone and label.matrix is not None and (trained is None or not trained.one_label):
+                raise InputError(
+                    "{y_pred} holds probabilities, of an unknown class, since there are no "
+                    "labels: pass predicted labels, a {threshold}, or training labels that have "
+                    "both classes."
+                )
+            if trained is not None and not trained.one_label:
+                raise InputError(
+                    "{name} is one column of labels, but the training labels had {n} indicator "
+                    "columns. Pass {fix}.",
+                    name=label.name,
+                    n=len(trained.names),
+                    fix="a prediction for each of them"
+                    if alone
+                    else "the same kind of labels to both",
+                )
+            known = None if known is None else whole_classes(known)
         if self.how.threshold is not None and self.role == "task":
             self._name_decisions(known)
         self._take_probabilities(known)
         one_label = self.role == "task"
         coded = {p.name: p.labels[0] for p in self.parameters if p.labels}
         names = align(coded, known, self.role, self.spelling) if coded else known or ()
-        self._check_number(len(names), rows)
+        if self.role == "group" and known is None:
+            check_group_limit(len(names), rows.sum(), self.how.max_groups, len(label.titles))
         names, pos_label = self._positive(names)  # with the positive class, if it is new
         if any(p.matrix is not None and p.matrix.shape[1] <= 2 for p in self.parameters):
             # Both classes of a label that happens to be constant have a column.
             names = whole_classes(names) if one_label else names
-        columns = () if one_label else self.label.titles
+        columns = () if one_label else label.titles
         sides: list[Side] = []
         for parameter in self.parameters:
             labels: Codes | Members
@@ -388,7 +384,7 @@ class Classes(Reader):
                 labels = Codes(recode(codes, values, names), len(names))
                 floats = parameter.columns[0].floats
                 if parameter.name in ("y_pred", "sensitive_pred"):
-                    floats = _of_floats(parameter)
+                    floats = floats and {0, 1}.issuperset(values)
             elif sides and self.is_embedding(sides[0]):
                 break
             else:
@@ -396,25 +392,6 @@ class Classes(Reader):
             own: dict[str, Any] = {} if sides else {"pos_label": pos_label, "columns": columns}
             sides.append(Side(names, labels, one_label, floats=floats, **own))
         return sides[0], sides[1] if len(sides) > 1 else None
-
-    def _known_classes(self) -> Names | None:
-        """Return the classes of training; raise if its labels are of another kind."""
-        label, known = self.label, self.known
-        alone = label.name == "y_pred"
-        if alone and label.matrix is not None and (known is None or not known.one_label):
-            raise InputError(
-                "{y_pred} holds probabilities, of an unknown class, since there are no labels: "
-                "pass predicted labels, a {threshold}, or training labels that have both classes."
-            )
-        if known is not None and not known.one_label:
-            raise InputError(
-                "{name} is one column of labels, but the training labels had {n} indicator "
-                "columns. Pass {fix}.",
-                name=label.name,
-                n=len(known.names),
-                fix="a prediction for each of them" if alone else "the same kind of labels to both",
-            )
-        return None if known is None else whole_classes(known.names)
 
     def _name_decisions(self, trained: Names | None) -> None:
         """Name scores below the threshold as the negative class, and the others as the positive."""
@@ -439,14 +416,16 @@ class Classes(Reader):
     def _take_probabilities(self, known: Names | None) -> None:
         """Read the floats 0.0 and 1.0 of predictions as probabilities, if they are."""
         pred = self.parameters[-1]
-        if pred.name in ("y_true", "sensitive_features") or not _of_floats(pred):
+        if pred.name in ("y_true", "sensitive_features") or not pred.labels:
+            return
+        codes, values = pred.labels[0]
+        if not (pred.columns[0].floats and {0, 1}.issuperset(values)):
             return
         classes, positive = known or sort_names(self.label.labels[0][1]), None
         if self.how.scores and len(classes) > 2:
             return  # attackers know more classes by their numbers
         classes, positive = self._positive(classes)
         own = pred is self.label and known is None
-        codes, values = pred.labels[0]
         if are_probabilities(values, None if own else classes, positive, pred.name):
             pred.matrix = np.array(values, dtype=float)[codes, None]
             pred.labels = []
@@ -470,9 +449,6 @@ class Classes(Reader):
                     trained=tasks[0],
                 )
         return both, pos_label
-
-    def _check_number(self, n: int, rows: Array) -> None:
-        """Raise if there are more groups than people mean; classes may be many."""
 
     def class_scores(self, pred: Parameter, names: Names, pos_label: Hashable) -> Array:
         """Return predictions of one label's classes with a column for each class.
@@ -523,7 +499,22 @@ class DistinctTexts(Classes):
     spelling = False
 
     def _read(self, name: str, value: Any) -> Parameter:
-        return Parameter(name, [text_column(value, name)])
+        if value.ndim == 2:
+            text = "{name} must hold one text a row; got {n} columns."
+            raise InputError(text, name=name, n=value.shape[1])
+        column = encode(value, name)
+        if isinstance(column, Continuous):
+            text = "{name} must hold texts; got {seen!r}."
+            raise InputError(text, name=name, seen=plain(column.numbers[0]))
+        advice = "Pass '' if there is no text, or leave these rows out."
+        need_classes(column, name, advice)
+        texts = [text for text in column.values if text is not None]
+        odd = [text for text in texts if not isinstance(text, str)]
+        if odd:
+            raise InputError("{name} must hold texts; got {seen!r}.", name=name, seen=odd[0])
+        if not any(text.strip() for text in texts):
+            raise InputError("{name} must hold texts; all of them are empty.", name=name)
+        return Parameter(name, [column])
 
 
 _KEEP_OR_DROP = (
@@ -533,27 +524,7 @@ _KEEP_OR_DROP = (
 
 
 class Groups(Classes):
-    """Reads sensitive features: groups are the values of a column, or those of several together."""
-
-    def _read(self, name: str, value: Any) -> Parameter:
-        titles = tuple(title for title, _ in columns_of(value))
-        n = len(self.label.titles) if self.parameters else len(titles)
-        if n == 1:
-            read = super()._read(name, as_column(value))
-            read.titles = read.titles if self.parameters else titles
-            return read
-        if len(titles) != n:
-            raise columns_differ(self.label, name, len(titles))
-        parameter = Parameter(name, titles=titles)
-        for i, (_, values) in enumerate(columns_of(value)):
-            role = parameter.role(i)
-            column = need_classes(encode(values, role), role)
-            if self.how.missing == "error":
-                no_missing(column, role, _KEEP_OR_DROP)
-            parameter.columns.append(column)
-        if self.parameters:
-            check_columns(titles, self.label.titles, name, self.label.name)
-        return parameter
+    """Reads a sensitive feature: groups are the values of its column."""
 
     def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
         titles, known = self.label.titles, self.known
@@ -573,7 +544,9 @@ class Groups(Classes):
         codes, values = self.label.labels[0]
         n = np.bincount(codes, rows, minlength=len(values))
         known = () if self.known is None else self.known.names
-        other = next((name for name in known if _is_other(name)), None)
+        firsts = ((name, name[0] if isinstance(name, tuple) else name) for name in known)
+        made = re.compile(r"other \(\d+ groups\)")
+        other = next((name for name, first in firsts if made.fullmatch(str(first))), None)
         few = (value for value, m in zip(values, n, strict=True) if other or m < fewest)
         rare = {value for value in few if value not in known}
         if other is None and len(rare) < 2:
@@ -587,15 +560,25 @@ class Groups(Classes):
                 codes, own = parameter.labels[0]
                 parameter.labels[0] = codes, tuple(other if v in rare else v for v in own)
 
-    def _known_classes(self) -> Names | None:
-        return None if self.known is None else self.known.names
 
-    def _check_number(self, n: int, rows: Array) -> None:
-        if self.known is None:
-            check_group_limit(n, rows.sum(), self.how.max_groups, len(self.label.titles))
+class SeveralGroups(Groups):
+    """Reads several sensitive features: groups are their combinations that occur."""
+
+    def _read(self, name: str, value: Any) -> Parameter:
+        parameter = Parameter(name, titles=tuple(title for title, _ in columns_of(value)))
+        label = self.label if self.parameters else parameter
+        if len(parameter.titles) != len(label.titles):
+            raise columns_differ(label, name, len(parameter.titles))
+        advice = _KEEP_OR_DROP if self.how.missing == "error" else ""
+        for title, values in columns_of(value):
+            role = Role(name, f" column {title!r}")
+            parameter.columns.append(need_classes(encode(values, role), role, advice))
+        if self.parameters:
+            check_columns(parameter.titles, label.titles, name, label.name)
+        return parameter
 
 
-class MarginalGroups(Groups):
+class MarginalGroups(SeveralGroups):
     """Reads several sensitive features whose groups stand side by side."""
 
     def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
@@ -611,8 +594,9 @@ class MarginalGroups(Groups):
         for i in range(len(self.label.titles)):
             sides_by_name = {p.name: p.labels[i] for p in self.parameters}
             names += align(sides_by_name, None, "group")
-        self._check_number(len(names), rows)
-        if self.known is not None:
+        if self.known is None:
+            check_group_limit(len(names), rows.sum(), self.how.max_groups, len(self.label.titles))
+        else:
             known = self.known.names
             if set(names).isdisjoint(known):
                 check_known(names, known, role="group")
@@ -649,12 +633,6 @@ def align(sides: dict[str, Found], known: Names | None, role: str, spelling: boo
     return united([known, union])
 
 
-def _is_other(name: Hashable) -> bool:
-    """Whether a group was made of rare ones."""
-    first = name[0] if isinstance(name, tuple) else name
-    return isinstance(first, str) and bool(re.fullmatch(r"other \(\d+ groups\)", first))
-
-
 def _combined(labels: list[Found]) -> Found:
     """Return the combinations of several columns' values that occur, as tuples."""
     stacked = np.stack([codes for codes, _ in labels], axis=1)
@@ -666,15 +644,73 @@ def _combined(labels: list[Found]) -> Found:
     return codes, names
 
 
-def _of_floats(parameter: Parameter) -> bool:
-    """Whether a column of one label has nothing but the floats 0.0 and 1.0."""
-    if not parameter.labels:
-        return False
-    return parameter.columns[0].floats and {0, 1}.issuperset(parameter.labels[0][1])
-
-
 def are_many_numbers(column: Column) -> bool:
     """Whether labels are numbers with more values than a binary label has."""
     present = (column.values[i] for i in pd.unique(column.positions()))
     values = [value for value in present if value is not None]
     return len(values) > 2 and not any(isinstance(v, str | tuple) for v in values)
+
+
+# --------------------------------------------------------------------------- which reader
+
+
+Choice = tuple[type[Reader], dict[str, Any], How]  # a reader, what it reads, and how
+
+
+def choose_task_reader(
+    given: dict[str, Any], how: How, columns: dict[str, Column | Continuous]
+) -> Choice:
+    """Return the reader of labels and predictions; `columns` takes up what had to be read."""
+    values: dict[str, Any] = {}
+    for name in ("y_true", "y_pred"):
+        if name in given:
+            values[name] = as_column(given[name])
+    one_label = how.like is not None and how.like[1].one_label
+    reader: type[Reader] = Classes
+    if how.numbers:
+        reader = Numbers
+    elif how.texts:
+        reader = DistinctTexts
+    elif next(iter(values.values())).ndim == 2:
+        reader = Classes if "y_true" not in values and one_label else Indicators
+    elif how.scores and _are_numbers(values, columns, decided=how.threshold is not None):
+        reader = Numbers
+    return reader, values, how
+
+
+def choose_group_reader(
+    given: dict[str, Any], how: How, columns: dict[str, Column | Continuous]
+) -> Choice:
+    """Return the reader of the sensitive features; `columns` takes up what had to be read."""
+    names = ("sensitive_features", "sensitive_pred")
+    values = {name: given[name] for name in names if name in given}
+    reader: type[Reader] = Groups
+    if how.groups == "indicator":
+        reader = Indicators
+        for name, value in values.items():
+            if value.ndim == 1:
+                ((title, _),) = columns_of(value)
+                named = isinstance(value, pd.Series)
+                values[name] = pd.DataFrame({title: value}) if named else value[:, None]
+    elif len(columns_of(values["sensitive_features"])) > 1:
+        reader = MarginalGroups if how.groups == "marginal" else SeveralGroups
+    else:
+        values = {name: as_column(value) for name, value in values.items()}
+        if how.scores and how.groups != "marginal" and _are_numbers(values, columns):
+            # Whether training has numbers too is checked where both are counted.
+            reader, how = Numbers, replace(how, like=None)
+    return reader, values, how
+
+
+def _are_numbers(
+    values: dict[str, Any], columns: dict[str, Column | Continuous], *, decided: bool = False
+) -> bool:
+    """Whether labels are no classes, or predictions of whole numbers are none."""
+    (name, label), *rest = values.items()
+    column = columns[name] = columns.get(name) or encode(label, name)
+    if isinstance(column, Continuous):
+        return True
+    for other, pred in rest:
+        if not (decided or pred.ndim == 2) and are_many_numbers(column):
+            columns[other] = encode(pred, other)
+    return any(isinstance(column, Continuous) for column in columns.values())

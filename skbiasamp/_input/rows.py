@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import MISSING, MOST_PAIRS, Array, NamedMissing
-from skbiasamp._input.classes import check_one_kind, united
+from skbiasamp._input.checks import MISSING, MOST_PAIRS, Array, NamedMissing, check_models
+from skbiasamp._input.classes import FEW_TEXTS, check_no_texts, check_one_kind, united
 from skbiasamp._input.coding import (
     Column,
     Continuous,
     as_numbers,
     distinct_maps,
-    encode,
     read_weight,
     refuse,
     tally,
@@ -26,37 +23,43 @@ from skbiasamp._input.containers import (
     as_maps,
     check_index,
     check_lengths,
-    check_shapes,
     columns_of,
-    is_table,
     to_native,
 )
-from skbiasamp._input.errors import InputError, Name, of_the_model, role_of_model, speaking
+from skbiasamp._input.errors import (
+    InputError,
+    InputTypeError,
+    Name,
+    Role,
+    of_the_model,
+    plain,
+    role_of_model,
+    speaking,
+)
 from skbiasamp._input.labels import Codes, Rows, Side, side_of_model
 from skbiasamp._input.readers import (
-    Classes,
-    DistinctTexts,
-    Groups,
     How,
-    Indicators,
-    MarginalGroups,
-    Numbers,
     Parameter,
     Reader,
-    are_many_numbers,
+    choose_group_reader,
+    choose_task_reader,
 )
+from skbiasamp._utils.progress import progress
 
 
+@progress("counting rows")
 def read_rows(
     y_true: Any,
     y_pred: Any = None,
     *,
     sensitive_features: Any,
     sensitive_pred: Any = None,
-    models: tuple[str, ...] = (),
+    y_preds: Any = None,
+    sensitive_preds: Any = None,
     y_score: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
+    like: Any = None,
     repeats: Array | None = None,
     apart: bool = False,
     merged: bool = False,
@@ -64,42 +67,56 @@ def read_rows(
 ) -> Rows:
     """Read label rows; `options` are those of `How`.
 
-    Without labels, `y_true` is None. `y_score` are scores beside predictions; predictions of
-    several `models` are dicts. `clusters` holds an id a row. With `repeats`, the weight of a row is
-    that of so many rows. Rows stay in their order if they are to be `apart`; equal rows of
-    0/1 columns become one if they are to be `merged`.
+    Without labels, `y_true` is None. `y_preds` and `sensitive_preds` are predictions of several
+    models by name, `y_score` are scores beside predictions. `clusters` holds an id a row. Groups
+    and tasks are those of the cells `like` if there are any. With `repeats`, the weight of a row is
+    that of so many rows. Rows stay in their order if they are to be `apart`; equal rows of 0/1
+    columns become one if they are to be `merged`.
     """
+    models: tuple[str, ...] = ()
+    if not (y_preds is None and sensitive_preds is None):
+        if not (y_pred is None and sensitive_pred is None):
+            raise InputTypeError("Pass {y_pred} of one model or {y_preds} of several, not both.")
+        models = check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
     options["embedding"] = options.get("embedding", False) and y_score is None
-    how, maps = How(**options), None if y_score is None else as_maps(y_score)
+    how = How(like=None if like is None else (like.grouping, like.naming), **options)
+    maps = None if y_score is None else as_maps(y_score)
     if maps is not None:
         maps, y_score = distinct_maps(maps, "y_score")
     compared = y_score is not None or how.scores or how.texts or how.numbers
-    if y_true is None and (y_pred is None or compared):
+    if y_true is None and ((y_pred is None and y_preds is None) or compared):
         raise InputError("{y_true} is None: pass the labels to compare the predictions with.")
     if sensitive_features is None:
         raise InputError(
             "{sensitive_features} is None: pass the sensitive feature of every row, for example "
             "{sensitive_features=X['sex']}."
         )
-    given: dict[Any, Any] = {
-        "y_true": y_true,
-        **_by_model("y_pred", y_pred, models),
-        "sensitive_features": sensitive_features,
-        **_by_model("sensitive_pred", sensitive_pred, models),
-        "y_score": y_score,
-    }
+    given: dict[Any, Any] = {"y_true": y_true, "y_pred": y_pred}
+    for named in () if y_preds is None else models:
+        given[role_of_model("y_pred", named)] = y_preds[named]
+    given |= {"sensitive_features": sensitive_features, "sensitive_pred": sensitive_pred}
+    for named in () if sensitive_preds is None else models:
+        given[role_of_model("sensitive_pred", named)] = sensitive_preds[named]
+    given["y_score"] = y_score
     native = {name: to_native(value, name) for name, value in given.items() if value is not None}
     n = check_lengths(native)
-    check_shapes(native)
+    for name, table in native.items():
+        if table.ndim == 2 and table.shape[1] == 0:
+            text = "{name} has no columns, its shape is {shape}."
+            raise InputError(text, name=name, shape=table.shape)
+        if isinstance(table, pd.DataFrame) and not table.columns.is_unique:
+            twice = plain(table.columns[table.columns.duplicated()][0])
+            text = "{name} has more than one column named {twice!r}: rename one or leave it out."
+            raise InputError(text, name=name, twice=twice)
     check_index({**given, "sample_weight": sample_weight, "clusters": clusters})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
-    tasks = _read_each(task_reader, native, how, () if y_pred is None else models)
+    tasks = _read_each("task", native, how, () if y_preds is None else models)
     score = None
     if y_score is not None and not (how.texts or how.numbers):
         titles, columns = zip(*columns_of(as_column(native["y_score"])), strict=True)
         numbers = [as_numbers(column, "y_score") for column in columns]
         score = Parameter("y_score", matrix=np.column_stack(numbers), titles=titles)
-    groups = _read_each(group_reader, native, how, () if sensitive_pred is None else models)
+    groups = _read_each("group", native, how, () if sensitive_preds is None else models)
     of_rows = {} if repeats is None else {"repeats": np.asarray(repeats, dtype=float)}
     if clusters is not None:
         of_rows["clusters"], n_clusters = read_clusters(clusters, n)
@@ -158,15 +175,8 @@ def read_rows(
     )
 
 
-def _by_model(name: str, predictions: Any, models: tuple[str, ...]) -> dict[Name, Any]:
-    """Return the predictions of each model by what they are called."""
-    if not models or predictions is None:
-        return {name: predictions}
-    return {role_of_model(name, model): predictions[model] for model in models}
-
-
 def _read_each(
-    chosen: Callable[..., Reader], native: dict[Name, Any], how: How, models: tuple[str, ...]
+    role: str, native: dict[Name, Any], how: How, models: tuple[str, ...]
 ) -> dict[Any, Reader]:
     """Return the readers of each model's predictions, beside the labels; one without models."""
     readers: dict[Any, Reader] = {}
@@ -175,8 +185,11 @@ def _read_each(
         roles: dict[str, Name] = {name: name for name in ("y_true", "sensitive_features")}
         roles |= {name: role_of_model(name, model) for name in ("y_pred", "sensitive_pred")}
         values = {name: native[role] for name, role in roles.items() if role in native}
+        own_columns = dict(columns)
+        choose = choose_task_reader if role == "task" else choose_group_reader
         with of_the_model(model):
-            readers[model] = chosen(values, how, dict(columns))
+            reader, values, own_how = choose(values, how, own_columns)
+            readers[model] = reader(values, own_how, role=role, columns=own_columns)
         label = readers[model].label
         if label.name not in ("y_pred", "sensitive_pred") and len(label.columns) == 1:
             columns[label.name] = label.columns[0]  # the same beside all predictions
@@ -186,13 +199,25 @@ def _read_each(
 def _sides(
     readers: dict[Any, Reader], weight: Array, rows: Array, *, alone: bool = False
 ) -> dict[Any, tuple[Side, Side | None]]:
-    """Return labels and each model's predictions, under the names of all."""
+    """Return labels and each model's predictions, under the names of all.
+
+    Raise if values look alike, or few are classes, and name those that are missing.
+    """
     read = {}
     for model, reader in readers.items():
         classes = reader.role == "task" and not (reader.how.texts or reader.how.like)
         with of_the_model(model), speaking({"y_true": "y_pred"} if alone else {}):
             for parameter in reader.parameters:
-                parameter.check_labels(rows, classes=classes)
+                titles = parameter.titles
+                for i, (codes, values) in enumerate(parameter.labels):
+                    column = f" column {titles[i]!r}" if len(titles) > 1 else ""
+                    check_one_kind(values, codes, Role(parameter.name, column), rows)
+                    if classes and len(values) > FEW_TEXTS:
+                        check_no_texts(values, rows.sum(), parameter.name)
+                    if None in values or MISSING in values:
+                        named: dict[Any, str] = {None: MISSING, MISSING: NamedMissing(MISSING)}
+                        values = tuple(named.get(value, value) for value in values)
+                        parameter.labels[i] = codes, values
             read[model] = reader.sides(weight, rows)
     if len(read) == 1:
         return read
@@ -222,9 +247,12 @@ def _count(
     columns = list(dict.fromkeys(c for parameter in parameters for c in parameter.columns))
     matrices = [p for p in (*parameters, *scores) if p.matrix is not None]
     whole = weight is None or np.array_equal(weight, np.rint(weight))
-    bits = _bits(matrices) if merged and matrices else []
+    bits = [bit for p in matrices if p.matrix is not None for bit in p.matrix.T] if merged else []
+    if not all(((bit == 0) | (bit == 1)).all() for bit in bits):
+        bits = []
     if whole and (bits or not matrices) and not of_rows:
-        positions, weight = tally([*columns, *bits], weight)
+        coded = [Column(bit.astype(np.uint8), 0, [0, 1]) for bit in bits]
+        positions, weight = tally([*columns, *coded], weight)
         keep = np.ones(len(weight), dtype=bool)
         merged_bits, positions = positions[len(columns) :], positions[: len(columns)]
         for parameter in matrices:
@@ -238,8 +266,10 @@ def _count(
         keep = weight > 0
     n_dropped = 0.0
     if drop:
-        missing = [codes == 0 for c, codes in zip(columns, positions, strict=True) if c.missing]
-        lacking = np.any(missing, axis=0) if missing else np.zeros_like(keep)
+        lacking = np.zeros_like(keep)
+        for column, codes in zip(columns, positions, strict=True):
+            if column.values[:1] == [None]:
+                lacking |= codes == 0
         n_dropped = float(weight[lacking].sum())
         keep &= ~lacking
         if not keep.any():
@@ -253,17 +283,15 @@ def _count(
             parameter.matrix = parameter.matrix[keep]
     at = dict(zip(columns, positions, strict=True))
     for parameter in parameters:
-        parameter.labels = [column.occurring(at[column]) for column in parameter.columns]
+        parameter.labels = []
+        for column in parameter.columns:
+            codes = at[column]
+            used = np.flatnonzero(np.bincount(codes, minlength=len(column.values)))
+            gaps = used[-1] - used[0] >= len(used)
+            codes = np.searchsorted(used, codes) if gaps else codes - used[0]
+            parameter.labels.append((codes, tuple(column.values[i] for i in used)))
     rows = weight if whole else of_rows.get("repeats", np.ones(len(weight)))
     return weight, rows, n_dropped
-
-
-def _bits(matrices: list[Parameter]) -> list[Column]:
-    """Return the columns of matrices as codes, or none if any holds other values than 0 and 1."""
-    columns = [column for p in matrices if p.matrix is not None for column in p.matrix.T]
-    if not all(((column == 0) | (column == 1)).all() for column in columns):
-        return []
-    return [Column(column.astype(np.uint8), 0, [0, 1]) for column in columns]
 
 
 def _check_missing_names(groups: Reader) -> None:
@@ -287,7 +315,7 @@ def _check_missing_names(groups: Reader) -> None:
 def read_clusters(clusters: Any, n: int) -> tuple[Array, Array]:
     """Return the cluster of each of `n` rows as a number, and how many clusters have each."""
     column = as_column(to_native(clusters, "clusters"))
-    if is_table(column):
+    if column.ndim == 2:
         text = "{clusters} must be one column of ids; got {seen} columns. Make one id of them."
         raise InputError(text, seen=len(columns_of(column)))
     check_lengths({"y_true": np.empty(n), "clusters": column})
@@ -299,69 +327,3 @@ def read_clusters(clusters: Any, n: int) -> tuple[Array, Array]:
     if ids.dtype == object and pd.api.types.infer_dtype(ids).startswith("mixed"):
         check_one_kind(ids.tolist(), codes, "clusters")
     return codes.astype(np.int64), np.ones(len(ids))
-
-
-# --------------------------------------------------------------------------- which reader
-
-
-def task_reader(given: dict[str, Any], how: How, columns: dict[str, Column | Continuous]) -> Reader:
-    """Return the reader of labels and predictions, which has read them."""
-    values: dict[str, Any] = {}
-    for name in ("y_true", "y_pred"):
-        if name in given:
-            values[name] = as_column(given[name])
-    one_label = how.like is not None and how.like[1].one_label
-    reader: type[Reader] = Classes
-    if how.numbers:
-        reader = Numbers
-    elif how.texts:
-        reader = DistinctTexts
-    elif is_table(next(iter(values.values()))):
-        reader = Classes if "y_true" not in values and one_label else Indicators
-    elif how.scores and _are_numbers(values, columns, decided=how.threshold is not None):
-        reader = Numbers
-    return reader(values, how, columns=columns)
-
-
-def group_reader(
-    given: dict[str, Any], how: How, columns: dict[str, Column | Continuous]
-) -> Reader:
-    """Return the reader of the sensitive features, which has read them."""
-    names = ("sensitive_features", "sensitive_pred")
-    values = {name: given[name] for name in names if name in given}
-    marginal = how.groups == "marginal"
-    reader: type[Reader] = Groups
-    if how.groups == "indicator":
-        values, reader = {name: _as_table(value) for name, value in values.items()}, Indicators
-    elif len(columns_of(values["sensitive_features"])) > 1:
-        reader = MarginalGroups if marginal else Groups
-    elif how.scores and not marginal:
-        alone = {name: as_column(value) for name, value in values.items()}
-        if _are_numbers(alone, columns):
-            # Whether training has numbers too is checked where both are counted.
-            values, reader, how = alone, Numbers, replace(how, like=None)
-    return reader(values, how, role="group", columns=columns)
-
-
-def _are_numbers(
-    values: dict[str, Any], columns: dict[str, Column | Continuous], *, decided: bool = False
-) -> bool:
-    """Whether labels are no classes, or predictions of whole numbers are none.
-
-    `columns` takes up what was read, so that it need not be read again.
-    """
-    (name, label), *rest = values.items()
-    column = columns[name] = columns.get(name) or encode(label, name)
-    if isinstance(column, Continuous):
-        return True
-    for other, pred in rest:
-        if not (decided or is_table(pred)) and are_many_numbers(column):
-            columns[other] = encode(pred, other)
-    return any(isinstance(column, Continuous) for column in columns.values())
-
-
-def _as_table(value: Any) -> Any:
-    if is_table(value):
-        return value
-    ((title, _),) = columns_of(value)
-    return pd.DataFrame({title: value}) if isinstance(value, pd.Series) else value[:, None]

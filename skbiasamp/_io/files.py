@@ -115,10 +115,8 @@ def table_of(path: Path, needed: list[str], *, usual: str, **given: str | None) 
         delimiters += [mark for mark in ",;\t|" if mark != usual]
     headers = {mark: next(csv.reader(iter(lines), delimiter=mark)) for mark in delimiters}
 
-    def fit(delimiter: str) -> tuple[int, int]:
-        return sum(name in headers[delimiter] for name in needed), len(headers[delimiter])
-
-    delimiter = max(delimiters, key=fit)
+    n_needed = {mark: sum(name in headers[mark] for name in needed) for mark in delimiters}
+    delimiter = max(delimiters, key=lambda mark: (n_needed[mark], len(headers[mark])))
     columns = headers[delimiter]
     wanted = [i for i, name in enumerate(columns) if name in needed]
     rows = itertools.islice(csv.reader(iter(lines), delimiter=delimiter), 1, None)
@@ -182,8 +180,13 @@ def check_lines(table: Source, *, header: bool = False) -> int:
         raise InputError(text, path=path, line=line, error=error) from error
     except UnicodeError as error:
         if isinstance(error, UnicodeDecodeError):
+            line = 1
             with open_bytes(path) as whole:
-                line = _undecodable(whole.read(), table.encoding)
+                content = whole.read()
+            try:
+                content.decode(table.encoding)
+            except UnicodeDecodeError as undecodable:
+                line += content[: undecodable.start].count(b"\n")
         raise InputError(
             "{path}, line {line}, is no text in {seen}. Name its {name}, or save it as UTF-8.",
             path=path,
@@ -233,15 +236,6 @@ def _open_text(path: Path, encoding: str, errors: str = "strict") -> io.TextIOWr
     return io.TextIOWrapper(open_bytes(path), encoding=encoding, errors=errors, newline="")
 
 
-def _undecodable(content: bytes, encoding: str) -> int:
-    """Return the number of the first line that cannot be decoded."""
-    try:
-        content.decode(encoding)
-    except UnicodeDecodeError as error:
-        return content[: error.start].count(b"\n") + 1
-    return 1
-
-
 # --------------------------------------------------------------------------- files
 
 
@@ -289,21 +283,25 @@ def opened(
     try:
         with progress("reading files", len(paths)) as step, interruptible():
             for path in paths:
-                sources.append(_described(path, needed, delimiter, encoding, decimal))
-                _check_columns(needed, sources[-1])
+                source = _described(path, needed, delimiter, encoding, decimal)
+                sources.append(source)
+                if source.columns is not None:
+                    # Readers of text give columns of one name other names.
+                    named = filter(None, source.columns) if source.delimiter else []
+                    for name in [*needed, *named]:
+                        if source.columns.count(name) != 1:
+                            raise _no_column(name, source.columns, source.path)
             _warn_of_size(sources)
             frame, rows = _scanner(sources)(sources, needed)
             _check_rows(frame, needed, sources)
             files = []
             for source, n in zip(sources, rows, strict=True):
                 step.advance()
+                with source.path.open("rb") as file:
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                path_text = printable(str(source.path))
                 files.append(
-                    {
-                        "path": printable(str(source.path)),
-                        "rows": n,
-                        "sha256": _sha256(source.path),
-                        "format": str(source),
-                    }
+                    {"path": path_text, "rows": n, "sha256": digest, "format": str(source)}
                 )
         yield frame, files
         for path, version in zip(paths, before, strict=True):
@@ -382,33 +380,20 @@ def _described(
 ) -> Source:
     kind = kind_of(path)
     if kind == PARQUET:
-        return Source(path, tuple(_parquet_columns(path)))
+        if importlib.util.find_spec("pyarrow"):
+            import pyarrow.parquet
+
+            return Source(path, tuple(pyarrow.parquet.read_schema(path).names))
+        if importlib.util.find_spec("polars"):
+            import polars
+
+            return Source(path, tuple(polars.read_parquet_schema(path)))
+        raise ImportError("Parquet needs polars (or pyarrow): pip install 'skbiasamp[polars]'")
     if kind in _OBJECTS:
         return Source(path, None, encoding=encoding or encoding_of(path))
     usual = _DELIMITERS[kind]
     given = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     return table_of(path, needed, usual=usual, **given)
-
-
-def _parquet_columns(path: Path) -> list[str]:
-    if importlib.util.find_spec("pyarrow"):
-        import pyarrow.parquet
-
-        return list(pyarrow.parquet.read_schema(path).names)
-    if importlib.util.find_spec("polars"):
-        import polars
-
-        return list(polars.read_parquet_schema(path))
-    raise ImportError("Parquet needs polars (or pyarrow): pip install 'skbiasamp[polars]'")
-
-
-def _check_columns(needed: list[str], source: Source) -> None:
-    if source.columns is not None:
-        # Readers of text give columns of one name other names.
-        named = filter(None, source.columns) if source.delimiter else []
-        for name in [*needed, *named]:
-            if source.columns.count(name) != 1:
-                raise _no_column(name, source.columns, source.path)
 
 
 def _no_column(name: str, present: Iterable[str], path: Path) -> InputError:
@@ -470,11 +455,6 @@ def _version(path: Path) -> tuple[int, ...]:
     """Return what changes whenever a file is written."""
     stat = path.stat()
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 # --------------------------------------------------------------------------- readers

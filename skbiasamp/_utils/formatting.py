@@ -44,7 +44,7 @@ def name_of(name: Any, joint: str = ", ") -> str:
         text = joint.join(name_of(part, joint) for part in name)
     else:
         text = "missing" if name is None else str(name)
-    text = printable(_one_line(text)) or "''"
+    text = printable(" ".join(text.split())) or "''"
     return text if len(text) <= _LONGEST else f"{text[:_HEAD]}…{text[_HEAD + 1 - _LONGEST :]}"
 
 
@@ -93,10 +93,6 @@ def limit_of(limit: float | None) -> str:
 def task_of(name: Any) -> str:
     """Return a task's name; the tasks of a set are joined by a plus."""
     return name_of(name, " + ")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def listed(names: Sequence[str], most: int | None = None) -> str:

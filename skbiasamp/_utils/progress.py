@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
 
@@ -31,15 +32,19 @@ _EVERY_IN_LOGS = 10.0
 _SWITCH = "SKBIASAMP_PROGRESS"
 
 
+@dataclass(eq=False)
 class Step:
-    """Something that is being done, and how far it is."""
+    """Something that is being done, and how far it is.
 
-    def __init__(self, what: str, total: int | None, wait: float) -> None:
-        self.what, self.n = what, 0
-        self._total = total if total != 1 else None
-        self._due = time.monotonic() + wait
-        self._bar: Any = None
-        self.done: Callable[[int], None] = lambda n: None  # is told how many more are done
+    It is shown when it is `due`. `done` is called with how many more are done.
+    """
+
+    what: str
+    total: int | None
+    due: float
+    n: int = 0
+    done: Callable[[int], None] = lambda n: None
+    _bar: Any = field(default=None, init=False)
 
     def advance(self, n: int = 1) -> None:
         """Note that `n` more are done."""
@@ -62,12 +67,12 @@ class Step:
     def show(self) -> None:
         """Show how far it is, if it has taken long enough."""
         if self._bar is None:
-            if time.monotonic() < self._due:
+            if time.monotonic() < self.due:
                 return
             log = not _is_screen()
             self._bar = _bar_of_tqdm()(
                 desc=name_of(self.what),
-                total=self._total,
+                total=self.total,
                 initial=self.n,
                 file=sys.stderr,
                 leave=log,
@@ -76,7 +81,7 @@ class Step:
                 miniters=0,
                 smoothing=0,
                 # Also without a bar, of no characters, tqdm cuts what is too long for the terminal.
-                bar_format="{desc} [{elapsed}]{bar:0}" if self._total is None else None,
+                bar_format="{desc} [{elapsed}]{bar:0}" if self.total is None else None,
             )
         self._bar.update(self.n - self._bar.n)
 
@@ -105,8 +110,17 @@ def progress(
     also in a log. `wait` is in seconds, `WAIT` by default.
     """
     wait = WAIT if wait is None else wait
-    step, depth = Step(what, total, 0.0 if verbose else wait), len(_steps)
-    if not _is_wanted(verbose=bool(verbose)):
+    due = time.monotonic() + (0.0 if verbose else wait)
+    step, depth = Step(what, None if total == 1 else total, due), len(_steps)
+    # Whether a person looks at this process's output, or asked for it.
+    is_wanted = (
+        os.environ.get(_SWITCH) != "0"
+        and threading.current_thread() is threading.main_thread()
+        and multiprocessing.parent_process() is None
+        and sys.stderr is not None
+        and (bool(verbose) or _is_screen())
+    )
+    if not is_wanted:
         yield step
         return
     _steps.append(step)
@@ -150,17 +164,6 @@ def end() -> None:
     for step in reversed(_steps):
         step.close()
     _steps.clear()
-
-
-def _is_wanted(*, verbose: bool) -> bool:
-    """Return whether a person looks at this process's output, or asked for it."""
-    return (
-        os.environ.get(_SWITCH) != "0"
-        and threading.current_thread() is threading.main_thread()
-        and multiprocessing.parent_process() is None
-        and sys.stderr is not None
-        and (verbose or _is_screen())
-    )
 
 
 def _is_screen() -> bool:

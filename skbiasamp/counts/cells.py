@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
@@ -24,20 +24,32 @@ from skbiasamp._input.labels import (
     in_order_of_bytes,
     join_columns,
 )
-from skbiasamp.counts.engines import BOTH, BOTH_SQUARE, SQUARE
+from skbiasamp.counts.clusters import Clusters, profiled
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
-from skbiasamp.counts.weights import Clusters, Weighted, profiled
 
 SideName = Literal["group", "task", "task_pred", "group_pred", "task_decision"]
 SIDES: tuple[SideName, ...] = ("group", "task", "task_pred", "group_pred")
+# Sums of products that sums of tasks have beside those of labels and of predictions: of both, and
+# of squares if predictions are probabilities.
+BOTH, SQUARE, BOTH_SQUARE = "task_both", "task_square", "task_both_square"
 
 
-class Cells(Weighted):
+class Cells:
     """Distinct rows of labels, and how often each occurs: what a `Contingency` reads and counts.
 
     If an engine summed each task by itself, a cell is a group (with its prediction), and labels and
     predictions hold sums. Nothing in cells changes after they were made, so a sum is computed once.
+
+    `grouping` is the side that names the groups, `naming` the one that names classes and tasks:
+    labels, or predictions without labels.
+    `n_cells` is how many cells are held, and `total` how many rows, or the sum of their weights.
+    `declared` is whether groups are indicator columns, rather than the values that occur, and
+    `indicator` whether they may overlap. `models` are those whose predictions are held, if there
+    are several.
     """
+
+    # If rows are standardised: the cells with which each cell keeps its weight in resamples.
+    poststrata: Array | None = None
 
     def __init__(
         self,
@@ -49,37 +61,43 @@ class Cells(Weighted):
         summed: Summed | None = None,
         clusters: Clusters | None = None,
     ) -> None:
-        self.weight = weight
+        self.weight, self.n_cells = weight, int(weight.shape[-1])
+        total = weight.sum(axis=-1)
+        self.total = total if np.ndim(total) else float(total)
         self.clusters = clusters
         self.n_dropped = n_dropped
         self.repeats = repeats
         self.summed = summed
         self._sides: dict[SideName, Side] = dict(sides)
-        group, task = self._sides["group"], naming_side(self)
+        named = (name.partition(":") for name in self._sides)
+        self.models = tuple(dict.fromkeys(model for _, colon, model in named if colon))
+        group = self._sides["group"]
+        self.grouping = group
+        self.naming = task = self._sides[naming_names(self._sides)[0]]
         self.groups: Names = group.names
+        unnamed = group.columns == tuple(range(len(group.columns)))
+        self.group_columns: Names = () if unnamed else group.columns
+        self.declared, self.indicator = not group.open, isinstance(group.labels, Members)
         self.classes: Names | None = task.names if task.one_label else None
         if task.one_label:
             self.tasks, self._task_positions = task_names(task.names, task.pos_label)
         else:
             self.tasks, self._task_positions = task.names, list(range(len(task.names)))
-        self._forget()
-
-    def _forget(self) -> None:
-        """Start without what is computed once and kept."""
-        self._joints: dict[tuple[SideName, SideName], Array] = {}
-        self._counts: dict[SideName, Array] = {}
+        self._computed: dict[Any, Any] = {}
         self._ordered: Any = None
-        self._of_tasks: dict[int, Cells] = {}
-        self._associations: dict[Any, Any] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # Stored models need none of it, and skops cannot store pairs as keys.
-        kept = {"_joints", "_counts", "_ordered", "_of_tasks", "_associations"}
+        kept = {"_computed", "_ordered"}
         return {name: value for name, value in self.__dict__.items() if name not in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._forget()
+
+    def _forget(self) -> None:
+        """Go on without what was computed once and kept."""
+        self._computed, self._ordered = {}, None
 
     @classmethod
     def of_rows(cls, rows: Rows) -> Self:
@@ -94,35 +112,10 @@ class Cells(Weighted):
     @property
     def pos_label(self) -> Hashable:
         """The positive class of a binary label in one column; None for all other labels."""
-        chosen = naming_side(self).pos_label
+        chosen = self.naming.pos_label
         if chosen is not None or self.classes is None:
             return chosen
         return self.tasks[0] if len(whole_classes(self.classes)) == 2 else None
-
-    @property
-    def group_columns(self) -> Names:
-        """The columns whose values make the groups, () if they have no names.
-
-        A group of several columns is a tuple with a value of each.
-        """
-        columns = self._sides["group"].columns
-        return () if columns == tuple(range(len(columns))) else columns
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The models whose predictions are held, if they are those of several."""
-        named = (name.partition(":") for name in self._sides)
-        return tuple(dict.fromkeys(model for _, colon, model in named if colon))
-
-    @property
-    def indicator(self) -> bool:
-        """Whether groups may overlap."""
-        return self._sides["group"].is_matrix
-
-    @property
-    def declared(self) -> bool:
-        """Whether groups are indicator columns, rather than the values that occur."""
-        return not self._sides["group"].open
 
     def has(self, side: SideName) -> bool:
         """Whether a label or prediction is there."""
@@ -132,7 +125,7 @@ class Cells(Weighted):
         """Whether a label or prediction is a probability."""
         if self.summed == "tasks" and self.has(side) and side.startswith("task"):
             return side == "task_pred" and SQUARE in self._sides
-        return self.has(side) and self._sides[side].soft
+        return self.has(side) and self._sides[side].labels.soft
 
     def __repr__(self) -> str:
         contents = ["labels"] * self.has("task")
@@ -148,39 +141,105 @@ class Cells(Weighted):
             f"{', '.join(contents)})"
         )
 
+    # ------------------------------------------------------------------ weights
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether all weights are whole numbers, so that sums and ties are exact."""
+        return self.repeats is None and bool(np.array_equal(self.weight, np.rint(self.weight)))
+
+    @cached_property
+    def rows(self) -> Array:
+        """How many rows each cell is: its weight, or one where weights are fractional."""
+        if self.repeats is not None:
+            return self.repeats
+        # A fractional weight says how much a row counts, not how many rows there are.
+        return self.weight if self.whole else np.ones(self.n_cells)
+
+    @property
+    def occurs(self) -> Array:
+        """Positions of cells that have any weight."""
+        return np.flatnonzero(self.weight.reshape(-1, self.n_cells).any(axis=0))
+
+    @cached_property
+    def row_weight(self) -> Array:
+        """What each row of a cell weighs."""
+        none = np.zeros(self.weight.shape)  # what no resample drew has no row, and weighs nothing
+        return np.divide(self.weight, self.rows, out=none, where=self.rows > 0)
+
+    @cached_property
+    def unit_weight(self) -> Array:
+        """What each independent row of a cell weighs.
+
+        Whole weights are that many rows, also beside a few fractional ones. The more weights are
+        fractional, the more does each weigh one row: no single weight decides it.
+        """
+        if self.whole:
+            return np.greater(self.weight, 0).astype(float)
+        each = self.row_weight
+        whole = each == np.rint(each)
+        counts = max(0.0, 2 * float(self.rows[whole].sum() / max(self.rows.sum(), 1)) - 1)
+        return np.where(whole & (each > 1), counts + (1 - counts) * each, each)
+
+    @cached_property
+    def units(self) -> Array:
+        """How many independent rows each cell is."""
+        if self.whole:
+            return np.array(self.weight, dtype=float)
+        none = np.array(self.rows, dtype=float)
+        return np.divide(self.weight, self.unit_weight, out=none, where=self.unit_weight > 0)
+
+    @cached_property
+    def rows_per_weight(self) -> float:
+        """How many rows a unit of weight is worth: 1 where weights are repetitions.
+
+        Fractional weights have no unit of their own; theirs is Kish's effective sample size.
+        """
+        if self.whole:
+            return 1.0
+        return float(self.weight.sum() / (self.weight @ self.unit_weight))
+
+    @cached_property
+    def units_per_weight(self) -> float:
+        """How many independent rows a unit of weight is worth, if rows of a cluster are alike."""
+        if self.clusters is None:
+            return self.rows_per_weight
+        of, n = self.clusters
+        sizes = np.bincount(of, self.clusters.each(self.weight), minlength=len(n))
+        return float(self.weight.sum() / (n @ sizes**2))
+
     # ------------------------------------------------------------------ sums
 
     def count(self, side: SideName) -> Array:
         """Return how many rows have each group or task of a label or prediction."""
         self.require(side)
-        if side not in self._counts:
+        if (side,) not in self._computed:
             if side.startswith("task") and not self.indicator:
                 count = self.joint("group", side).sum(axis=-2)  # every row is in one group
             else:
-                ones = everywhere(self.n_cells)
-                count = pair_sums(ones, labels_of(self, side), self._weights(side))[..., 0, :]
-            self._counts[side] = count
-        return self._counts[side]
+                summed = self.summed == "tasks" and side.startswith("task")
+                weight = np.ones(self.n_cells) if summed else self.weight
+                labels = labels_of(self, side)
+                count = pair_sums(everywhere(self.n_cells), labels, weight)[..., 0, :]
+            self._computed[side,] = count
+        return np.asarray(self._computed[side,])
 
     def joint(self, side: SideName, other: SideName) -> Array:
         """Return how many rows have each pair of two labels or predictions."""
         self.require(side, other)
         # The same pair of labels the other way round is the transpose.
-        if (other, side) in self._joints:
-            return np.swapaxes(self._joints[other, side], -1, -2)
-        if (side, other) not in self._joints:
-            weight = self._weights(side, other)
+        if (other, side) in self._computed:
+            return np.swapaxes(self._computed[other, side], -1, -2)
+        if (side, other) not in self._computed:
+            weight = self.weight
+            of_tasks = [name.startswith("task") for name in (side, other)]
+            if self.summed == "tasks" and any(of_tasks):
+                if all(of_tasks):
+                    self.require_rows("Which tasks occur together")
+                weight = np.ones(self.n_cells)  # sides of tasks hold sums of weights already
             sums = pair_sums(labels_of(self, side), labels_of(self, other), weight)
-            self._joints[side, other] = sums
-        return self._joints[side, other]
-
-    def _weights(self, *sides: SideName) -> Array:
-        """Return what each cell counts in sums of some labels and predictions."""
-        if self.summed != "tasks" or all(side.startswith("group") for side in sides):
-            return self.weight
-        if len(sides) > 1 and all(side.startswith("task") for side in sides):
-            raise self._without_rows("Which tasks occur together")
-        return np.ones(self.n_cells)  # sides of tasks hold sums of weights already
+            self._computed[side, other] = sums
+        return np.asarray(self._computed[side, other])
 
     def _distinct(self) -> Self:
         """Merge equal cells. Fractional weights stay apart: each is a row of its own."""
@@ -296,14 +355,12 @@ class Cells(Weighted):
     def require_rows(self, what: str) -> None:
         """Raise if an engine's sums stand for rows that `what` needs."""
         if self.summed is not None:
-            raise self._without_rows(what)
-
-    def _without_rows(self, what: str) -> InputError:
-        return InputError(
-            "{what} needs rows, and this contingency holds each task by itself, not which tasks "
-            "occur together in a row. Count with Contingency.from_frame(..., joint=True).",
-            what=what,
-        )
+            raise InputError(
+                "{what} needs rows, and this contingency holds each task by itself, not which "
+                "tasks occur together in a row. Count with Contingency.from_frame(..., "
+                "joint=True).",
+                what=what,
+            )
 
 
 # What is made from a contingency is one again.
@@ -316,11 +373,6 @@ C = TypeVar("C", bound=Cells)
 def side_of(cells: Cells, side: SideName) -> Side:
     """Return labels or predictions with the names they were given."""
     return cells._sides[side]
-
-
-def naming_side(cells: Cells) -> Side:
-    """Return the side that names classes and tasks: labels, or predictions without labels."""
-    return cells._sides[naming_names(cells._sides)[0]]
 
 
 def naming_names(sides: Iterable[Any]) -> list[Any]:
@@ -336,19 +388,17 @@ def sides_of(cells: Cells) -> dict[SideName, Side]:
 
 def labels_of(cells: Cells, side: SideName) -> Labels:
     """Return labels or predictions in terms of groups or tasks, whatever classes there were."""
-    side_of_labels = cells._sides[side]
-    if not side_of_labels.one_label or cells._task_positions == list(
-        range(len(side_of_labels.names))
-    ):
-        return side_of_labels.labels
-    if side_of_labels.soft and side_of_labels.labels.width < len(side_of_labels.names):
+    own = cells._sides[side]
+    if not own.one_label or cells._task_positions == list(range(len(own.names))):
+        return own.labels
+    if own.labels.soft and own.labels.width < len(own.names):
         text = "{side} holds scores, which are no labels: only attackers can use them."
         raise InputError(text, side=side)
     # The positive class of a binary label is its one task, which may not occur.
     position = cells._task_positions[0]
     if position is None:
         return Codes(np.full(cells.n_cells, -1), 1)
-    return side_of_labels.labels.select(np.array([position]))
+    return own.labels.select(np.array([position]))
 
 
 def column(cells: Cells, side: SideName, position: int) -> Array:
@@ -419,7 +469,8 @@ def narrowed(cells: C, role: str, wanted: Names) -> C:
     at = np.array([names.index(name) for name in wanted], dtype=np.intp)
     if role == "group":
         # Rows of other groups are left out; those of other tasks stay.
-        rows = np.flatnonzero(cells._sides["group"].labels.in_any(at))
+        members = cells._sides["group"].labels.select(at).dense(slice(None), bool)
+        rows = np.flatnonzero(members.any(axis=1))
         cells = take(cells, rows, cells.weight[..., rows])
     return with_sides(cells, cells._sides | selected(cells, role, at))
 
@@ -483,8 +534,3 @@ def key_columns(cells: Cells) -> Iterator[Array]:
 def distinct(cells: C) -> C:
     """Merge equal cells. Fractional weights stay apart: each is a row of its own."""
     return cells._distinct()
-
-
-def unweighted(cells: C) -> C:
-    """Return the same cells with every row counting once; whole weights are rows."""
-    return cells if cells.whole else with_weight(cells, cells.rows)

@@ -11,6 +11,7 @@ import pandas as pd
 from skbiasamp._input.errors import columns_named
 from skbiasamp._input.labels import Summed
 from skbiasamp._input.options import keywords
+from skbiasamp._input.rows import read_rows
 from skbiasamp._io.writing import written
 from skbiasamp.counts import (
     cells,
@@ -19,7 +20,7 @@ from skbiasamp.counts import (
     several_models,
 )
 from skbiasamp.counts.cells import SIDES, Cells, SideName
-from skbiasamp.counts.frames import read_frame, read_labels
+from skbiasamp.counts.frames import read_frame
 from skbiasamp.counts.stored import load_cells, read_counts, write_cells, write_table
 
 __all__ = ["SIDES", "Contingency", "SideName", "Summed", "is_contingency"]
@@ -152,8 +153,10 @@ class Contingency(Cells):
         -------
         contingency : Contingency
         """
+        if like is not None:
+            merging.require_cells("like", like)
         return cls.of_rows(
-            read_labels(
+            read_rows(
                 y_true,
                 y_pred,
                 sensitive_features=sensitive_features,
@@ -228,7 +231,7 @@ class Contingency(Cells):
         labels = read_counts(frame, named)
         if pos_label is not None:
             labels["pos_label"] = pos_label
-        return cls.of_rows(read_labels(**labels))
+        return cls.of_rows(read_rows(**labels))
 
     @classmethod
     @keywords()

@@ -24,9 +24,9 @@ from skbiasamp.counts.cells import (
     take,
     with_weight,
 )
+from skbiasamp.counts.clusters import of_single_rows
 from skbiasamp.counts.merging import ordered
-from skbiasamp.counts.pair_sums import Blocks, BlockWeights
-from skbiasamp.counts.weights import of_single_rows, times_too_light
+from skbiasamp.counts.pair_sums import Blocks
 
 _RESAMPLE: dict[str, Any] = {
     "n_resamples": [Interval(Integral, 1, 2**31, closed="left"), None],
@@ -51,11 +51,25 @@ def resampled(cells: C, n_resamples: int | None, random_state: Any) -> C:
     cells = ordered(cells)
     weight, rows = _drawn(cells, 1 if n_resamples is None else n_resamples, rng)
     if cells.poststrata is not None:
-        weight = weight * times_too_light(cells, weight)[:, cells.poststrata]
+        # A poststratum that weighs too little in a draw counts more.
+        at: Any = (np.arange(cells.n_cells), cells.poststrata)
+        members = sparse.csr_array((np.ones(cells.n_cells), at))
+        drawn_weight = weight @ members
+        times = np.ones(drawn_weight.shape)
+        np.divide(cells.weight @ members, drawn_weight, out=times, where=drawn_weight > 0)
+        weight = weight * times[:, cells.poststrata]
     if n_resamples is not None:
         return with_weight(cells, weight)
-    plain = with_weight if cells.clusters is None else _plain
-    return plain(cells, weight[0], None if rows is None else rows[0])
+    drawn, drawn_rows = weight[0], None if rows is None else rows[0]
+    clusters = cells.clusters
+    if clusters is None:
+        return with_weight(cells, drawn, drawn_rows)
+    each = np.divide(drawn, cells.weight, out=np.zeros(len(drawn)), where=cells.weight > 0)
+    n = np.array(clusters.n)
+    n[clusters.of] = np.rint(each * clusters.n[clusters.of])
+    kept = np.flatnonzero(drawn)
+    once = reweighted(cells, drawn, sides_of(cells), drawn_rows, clusters._replace(n=n))
+    return take(once, kept, drawn[kept])._distinct()
 
 
 def in_blocks(cells: Cells) -> bool:
@@ -83,29 +97,6 @@ def divided_into_blocks(cells: Cells, rng: np.random.Generator) -> Blocks | None
     weight = clusters.each(cells.weight)[rows]
     shape = (n_blocks, cells.n_cells)
     return Blocks(sparse.csr_array((weight, (of, rows)), shape=shape))
-
-
-def resampled_blocks(cells: C, blocks: Blocks, n_draws: int, rng: np.random.Generator) -> C:
-    """Draw blocks of rows with replacement."""
-    counts = rng.multinomial(blocks.n, np.full(blocks.n, 1 / blocks.n), size=n_draws)
-    drawn = BlockWeights(blocks, counts.astype(float))
-    if cells.poststrata is not None:  # the rows of a block in each poststratum are one of their own
-        times = times_too_light(cells, drawn)
-        each = (drawn.drawn[..., None] * times[:, None]).reshape(n_draws, -1)
-        drawn = BlockWeights(blocks.divided(cells.poststrata, times.shape[1]), each)
-    return with_weight(cells, drawn)
-
-
-def _plain(cells: C, weight: Array, rows: Array | None) -> C:
-    """Return cells with the clusters that were drawn."""
-    clusters = cells.clusters
-    assert clusters is not None
-    each = np.divide(weight, cells.weight, out=np.zeros(len(weight)), where=cells.weight > 0)
-    n = np.array(clusters.n)
-    n[clusters.of] = np.rint(each * clusters.n[clusters.of])
-    kept = np.flatnonzero(weight)
-    drawn = reweighted(cells, weight, sides_of(cells), rows, clusters._replace(n=n))
-    return take(drawn, kept, weight[kept])._distinct()
 
 
 def _drawn(cells: Cells, n_draws: int, rng: np.random.Generator) -> tuple[Array, Array | None]:

@@ -15,6 +15,7 @@ import pandas as pd
 from skbiasamp._input.checks import Array, no_column
 from skbiasamp._input.containers import twice_named
 from skbiasamp._input.errors import OPTION_OF, PARAMETER_OF, InputError, InputTypeError
+from skbiasamp.counts.cells import BOTH, BOTH_SQUARE, SQUARE
 
 COUNT = "n"
 # Up to so many 0/1 columns an engine groups by which of them occur together.
@@ -38,16 +39,14 @@ class Opened(NamedTuple):
     def as_query(self, numbers: Iterable[Hashable]) -> Opened:
         """Return a frame of few distinct rows as a query, so that its engine groups them."""
         many = self.fractional(numbers) or nw.Object in self.schema.values()  # or it cannot
-        return self if many or self._has_coded_numbers() else self._replace(eager=None)
-
-    def _has_coded_numbers(self) -> bool:
-        """Whether any categories of a frame in memory are no text, as which engines group them."""
+        # Engines group categories as text.
         columns = () if self.eager is None else self.eager.iter_columns()
-        return any(
+        are_numbers = any(
             column.cat.get_categories().dtype != nw.String
             for column in columns
             if isinstance(column.dtype, nw.Categorical | nw.Enum)
         )
+        return self if many or are_numbers else self._replace(eager=None)
 
     def column(self, name: Hashable) -> nw.Expr:
         """Return a column by the name that the user gave it."""
@@ -165,13 +164,6 @@ def is_plain(name: object) -> bool:
     return isinstance(name, str) and name != "*" and not re.fullmatch(r"\^.*\$", name, re.DOTALL)
 
 
-def require_positive(least: float) -> None:
-    """Raise if the least weight is negative."""
-    if least < 0:
-        text = "{sample_weight} must be 0 or more; got negative values in some rows."
-        raise InputError(text)
-
-
 def n_rows(frame: Any) -> int:
     """Return how many rows a frame or query of any library has."""
     return int(nw.from_native(frame).lazy().select(nw.len()).collect().item())
@@ -213,7 +205,8 @@ def count_cells(
     cells = grouped(opened, sides, made, how, also=also, most=most)
     if (cells["known"] < cells["rows"]).any() or cells["sum"].isna().any():
         raise holes(f"column {weight!r}")
-    require_positive(cells["least"].min())
+    if cells["least"].min() < 0:
+        raise InputError("{sample_weight} must be 0 or more; got negative values in some rows.")
     if not fractions:
         return cells.rename(columns={"sum": COUNT})
     return cells.assign(**{COUNT: cells["rows"] * cells["weight"]})
@@ -294,53 +287,7 @@ def no_indicator(name: Hashable, problem: str) -> InputError:
     )
 
 
-def two_values(n: Any, total: Any, square: Any) -> tuple[Array, Array]:
-    """Return few values between 0 and 1, and how often each occurs.
-
-    Together they are `n` numbers with the sum and the sum of squares given. Two values do it,
-    except where the number of either would have to be a fraction: then one number is a third.
-
-    Returns
-    -------
-    values, counts : arrays of shape (..., 3)
-    """
-    n, total, square = (np.asarray(values, dtype=float) for values in (n, total, square))
-    n, total, square = np.broadcast_arrays(n, total, square)
-    values, counts = np.zeros((*n.shape, 3)), np.zeros((*n.shape, 3))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = total / n
-        variance = np.maximum(square / n - mean**2, 0.0)
-        # So many numbers at most may have the greater value, else the lesser would be negative.
-        upper = np.floor(n * mean**2 / (variance + mean**2) * (1 + 1e-12) + 1e-9)
-        upper = np.where(total > 0, np.clip(upper, 1, n), 0.0)
-        lower = n - upper
-        spread = np.sqrt(variance)
-        high = np.where(lower > 0, mean + spread * np.sqrt(lower / upper), mean)
-        low = np.where(lower > 0, mean - spread * np.sqrt(upper / lower), 0.0)
-        # So few of them that they would have to be above the most: they are the most, and of the
-        # others one is greater than the rest.
-        full = (high > 1) & (lower > 0)
-        rest, left = total - upper, square - upper
-        mean = rest / lower
-        spread = np.sqrt(np.maximum(left / lower - mean**2, 0.0))
-        third = mean + spread * np.sqrt(lower - 1)
-        beside = np.where(lower > 1, mean - spread / np.sqrt(lower - 1), 0.0)
-    exact = (square == total) & (total == np.rint(total))  # all are 0 or 1
-    values[..., 0] = np.where(exact, 1.0, np.where(full, 1.0, high))
-    values[..., 1] = np.where(full, third, 0.0)
-    values[..., 2] = np.where(exact, 0.0, np.where(full, beside, low))
-    counts[..., 0] = np.where(exact, total, upper)
-    counts[..., 1] = full & ~exact
-    counts[..., 2] = n - counts[..., 0] - counts[..., 1]
-    return np.clip(np.where(counts > 0, values, 0.0), 0.0, 1.0), counts
-
-
 # --------------------------------------------------------------------------- many tasks
-
-
-# Sums of products that sums of tasks have beside those of labels and of predictions: of both, and
-# of squares if predictions are probabilities.
-BOTH, SQUARE, BOTH_SQUARE = "task_both", "task_square", "task_both_square"
 
 
 def sum_tasks(
@@ -385,7 +332,8 @@ def sum_tasks(
     }
     how |= {name: nw.col(name).sum() for name in flags}
     sums |= {name: flag.cast(nw.Int8) for name, flag in flags.items()}
-    strata = grouped(opened, groups_of(sides), sums, how)
+    of_groups = {side: named for side, named in sides.items() if side.startswith("group")}
+    strata = grouped(opened, of_groups, sums, how)
     if strata["holes"].any() or strata[list(how)].isna().to_numpy().any():
         raise holes("the columns of target or prediction")
     if strata["wrong"].any():
@@ -399,11 +347,6 @@ def sum_tasks(
         side: strata[[f"{side} {i}" for i in range(len(labels))]].to_numpy() for side in products
     }
     return strata, of_tasks
-
-
-def groups_of(sides: Sides) -> dict[str, list[Hashable]]:
-    """Return the columns of groups and of predicted groups."""
-    return {side: named for side, named in sides.items() if side.startswith("group")}
 
 
 def _pairwise(combine: Callable[[nw.Expr, nw.Expr], nw.Expr], every: list[nw.Expr]) -> nw.Expr:

@@ -10,21 +10,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import Array, Names, check_names, check_option, check_threshold
+from skbiasamp._input.checks import (
+    Array,
+    Names,
+    check_models,
+    check_names,
+    check_option,
+    check_threshold,
+)
 from skbiasamp._input.classes import no_positive_class
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.containers import as_column, to_native
-from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, counting
+from skbiasamp._input.errors import OPTION_OF, InputError, counting
 from skbiasamp._input.labels import Codes, Members, Rows, side_of_model
 from skbiasamp._input.rows import read_rows
 from skbiasamp._utils.progress import interruptible, progress
-from skbiasamp.counts.cells import C, naming_side, side_of
+from skbiasamp.counts.cells import BOTH_SQUARE, SQUARE, C
 from skbiasamp.counts.engines import (
-    BOTH_SQUARE,
     COUNT,
     MOST_CELLS,
     MOST_JOINT,
-    SQUARE,
     Opened,
     Sides,
     count_cells,
@@ -33,33 +38,6 @@ from skbiasamp.counts.engines import (
     sum_tasks,
 )
 from skbiasamp.counts.merging import require_cells
-from skbiasamp.counts.several_models import check_models
-
-
-def read_labels(
-    y_true: Any,
-    y_pred: Any = None,
-    *,
-    sensitive_pred: Any = None,
-    y_preds: Any = None,
-    sensitive_preds: Any = None,
-    like: Any = None,
-    **labels: Any,
-) -> Rows:
-    """Read labels and predictions, of one model or of several by name.
-
-    Groups and tasks are those of `like` if there is one.
-    """
-    if not (y_preds is None and sensitive_preds is None):
-        if not (y_pred is None and sensitive_pred is None):
-            raise InputTypeError("Pass {y_pred} of one model or {y_preds} of several, not both.")
-        labels["models"] = check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
-        y_pred, sensitive_pred = y_preds, sensitive_preds
-    if like is not None:
-        require_cells("like", like)
-        like = side_of(like, "group"), naming_side(like)
-    with progress("counting rows"):
-        return read_rows(y_true, y_pred, sensitive_pred=sensitive_pred, like=like, **labels)
 
 
 def read_frame(
@@ -76,6 +54,8 @@ def read_frame(
     options of labels.
     """
     check_names(named)
+    if how["like"] is not None:
+        require_cells("like", how["like"])
     check_option("joint", joint, (True, False, None))
     check_option("numbers", how["numbers"], (True, False))
     predicted = {side: named[OPTION_OF[side]] for side in ("task_pred", "group_pred")}
@@ -111,7 +91,7 @@ def read_frame(
     # A row that an engine counted stands for many.
     n = columns["weight"] if columns["repeats"] is None else columns["repeats"]
     with nullcontext() if opened.eager is not None else counting(None if sides["weight"] else n):
-        return made.of_rows(read_labels(columns["task"], **labels))
+        return made.of_rows(read_rows(columns["task"], **labels))
 
 
 def _predictions(sides: Sides) -> list[Hashable]:
@@ -165,7 +145,7 @@ def read_periods(
         # Probabilities, or what may be some, are those of this class.
         how["pos_label"] = pos_label
         columns["weight"], others = _of_reference(columns, periods, classes, how)
-    rows = read_labels(
+    rows = read_rows(
         columns["task"],
         columns["task_pred"],
         sensitive_pred=columns["group_pred"],
@@ -201,7 +181,7 @@ def _of_reference(
     weight = columns["weight"]
     if columns["task"] is None:
         return weight, {}
-    rows = read_labels(columns["task"], None, sample_weight=weight, **how | {"pos_label": None})
+    rows = read_rows(columns["task"], None, sample_weight=weight, **how | {"pos_label": None})
     task, kept = rows.sides["task"], rows.kept
     assert kept is not None
     if not isinstance(task.labels, Codes):
@@ -236,7 +216,11 @@ def _columns(
     columns: dict[str, Any] = {"repeats": None}
     if opened.eager is not None:
         for side, names in sides.items():
-            columns[side] = _in_memory(opened, side, names) if names else None
+            called = [opened.called.get(name, name) for name in names]
+            native = opened.eager[called].to_native() if names else None
+            if called != names:
+                native = pd.DataFrame(to_native(native, side)).set_axis(names, axis=1)
+            columns[side] = native
         return columns
     fractions = opened.fractional(sides["weight"])
     models = any(":" in side for side in sides)
@@ -260,15 +244,6 @@ def _columns(
     return columns | {"weight": cells[COUNT].to_numpy()}
 
 
-def _in_memory(opened: Opened, side: str, names: list[Hashable]) -> Any:
-    """Return the columns of one label or prediction of a frame in memory."""
-    called = [opened.called.get(name, name) for name in names]
-    native = opened.eager[called].to_native()
-    if called == names:
-        return native
-    return pd.DataFrame(to_native(native, side)).set_axis(names, axis=1)
-
-
 def _of_tasks(opened: Opened, sides: Sides, made: type[C], how: dict[str, Any]) -> C:
     """Sum every task by itself."""
     if sides["cluster"]:
@@ -289,7 +264,7 @@ def _of_tasks(opened: Opened, sides: Sides, made: type[C], how: dict[str, Any]) 
     # Groups and names are read as those of any rows, one for each combination of groups.
     blank = np.zeros((len(strata), len(sides["task"])), dtype=np.int8)
     with counting(None if sides["weight"] else strata[COUNT].to_numpy()):
-        rows = read_labels(
+        rows = read_rows(
             pd.DataFrame(blank, columns=sides["task"]),
             pd.DataFrame(blank, columns=sides["task_pred"]) if sides["task_pred"] else None,
             sensitive_features=_taken(strata, "group", sides["group"]),

@@ -30,16 +30,15 @@ from skbiasamp.counts.cells import (
     keys_of,
     labels_of,
     naming_names,
-    naming_side,
     selected,
     side_of,
     sides_of,
     take,
     with_sides,
 )
+from skbiasamp.counts.clusters import of_single_rows, stacked
 from skbiasamp.counts.pair_sums import pair_sums
 from skbiasamp.counts.tasks import with_squares
-from skbiasamp.counts.weights import Clusters, of_single_rows, stacked
 
 
 def equal(cells: Cells, other: Cells) -> bool:
@@ -168,13 +167,16 @@ def merged(contingencies: Iterable[C]) -> C:
         sides = _with_positive(sides, pos_label)
     # Rows of a weight each beside whole ones: of these each is a row as often as it counts.
     split = any(not part.whole for part in every)
+    clusters = None
+    if any(part.clusters is not None for part in every):
+        clusters = stacked([part.clusters or of_single_rows(part.rows) for part in every])
     total = type(first)(
         np.concatenate([part.weight for part in every]),
         sides,
         n_dropped=math.fsum(part.n_dropped for part in every),
         repeats=np.concatenate([part.rows for part in every]) if split else None,
         summed=first.summed,
-        clusters=_clusters(every),
+        clusters=clusters,
     )
     return distinct(total)
 
@@ -186,18 +188,12 @@ def check_alike(part: C, other: C) -> None:
         _names_of_all([part, other], name)
 
 
-def _clusters(every: list[C]) -> Clusters | None:
-    if all(part.clusters is None for part in every):
-        return None
-    return stacked([part.clusters or of_single_rows(part.rows) for part in every])
-
-
 def conformed(cells: C, like: Cells) -> C:
     """Return cells with the groups and tasks of `like`, in that order, and their own."""
     require_cells("like", like)
     _check_alike(cells, like)
-    group, task = side_of(like, "group"), naming_side(like)
-    mine, own = naming_side(cells), side_of(cells, "group")
+    group, task = side_of(like, "group"), like.naming
+    mine, own = cells.naming, side_of(cells, "group")
     groups, tasks = united([like.groups, cells.groups]), united([_known_names(task), mine.names])
     columns = cells.group_columns or group.columns
     own_names = (cells.groups, mine.names, mine.pos_label, own.columns)
@@ -222,7 +218,7 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
         known = _known_names(_naming(like, role))
         unknown = [i for i, name in enumerate(side.names) if name not in known]
         for i in unknown:
-            has_label = side.labels.in_any(np.array([i]))
+            has_label = side.labels.column(i) > 0
             # A label and its prediction may both be of it, in one row or in two.
             has_earlier = rows_with.get((role, side.names[i]), False)
             rows_with[role, side.names[i]] = has_label | has_earlier
@@ -231,7 +227,7 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
             side = side.select([i for i in range(len(side.names)) if i not in unknown])
         columns = side_of(like, name).columns if like.has(name) else side.columns
         sides[name] = replace(side.onto(known), columns=columns)
-    sides = _with_positive(sides, naming_side(like).pos_label)
+    sides = _with_positive(sides, like.naming.pos_label)
     for (kind, label), has_label in rows_with.items():
         if n := float(cells.weight[has_label].sum()):
             lost[kind][label] = n
@@ -268,7 +264,7 @@ def present(cells: C) -> C:
 
 def renamed_onto(cells: C, groups: Names, tasks: Names) -> C:
     """Return cells with more names of groups and of tasks or classes."""
-    if (side_of(cells, "group").names, naming_side(cells).names) == (groups, tasks):
+    if (cells.groups, cells.naming.names) == (groups, tasks):
         return cells  # with the sums that were computed
     return with_sides(cells, _onto(cells, groups, tasks))
 
@@ -280,7 +276,7 @@ def with_positive_class(cells: C, pos_label: Any) -> C:
     if cells.classes is None:
         raise no_positive_class("is an indicator matrix")
     names, chosen = positive_class(pos_label, cells.classes)
-    own_class = naming_side(cells).pos_label
+    own_class = cells.naming.pos_label
     if own_class is not None and own_class != chosen:
         raise InputError(
             "The positive class of this contingency is {held!r}, and {pos_label} is {chosen!r}. "
@@ -301,7 +297,7 @@ def _with_positive(sides: dict[SideName, Side], pos_label: Hashable) -> dict[Sid
 
 def _naming(cells: Cells, role: SideName) -> Side:
     """Return the side that names the groups, or the classes."""
-    return side_of(cells, role) if role == "group" else naming_side(cells)
+    return side_of(cells, role) if role == "group" else cells.naming
 
 
 def _onto(cells: Cells, groups: Names, tasks: Names) -> dict[SideName, Side]:
@@ -375,7 +371,7 @@ def _names_of_all(every: list[C], name: SideName) -> Names:
 
 def common_positive(every: list[C]) -> Hashable:
     """Return the positive class that was chosen for some of them, which must be that of all."""
-    chosen = [naming_side(part).pos_label for part in every]
+    chosen = [part.naming.pos_label for part in every]
     positive = next((name for name in chosen if name is not None), None)
     if positive is not None:
         for own in (part.pos_label for part in every):
@@ -421,7 +417,7 @@ def _check_alike(cells: Cells, like: Cells) -> None:
             "One of training and audited groups overlap ({groups='indicator'} or 'marginal'), the "
             "other do not: make both contingencies with the same {groups}."
         )
-    chosen, trained_class = naming_side(cells).pos_label, like.pos_label
+    chosen, trained_class = cells.naming.pos_label, like.pos_label
     if chosen not in (None, trained_class):
         raise InputError(
             "The positive class of the audited labels is {chosen!r}, and that of the training "

@@ -8,7 +8,6 @@ from typing import Any
 from skbiasamp._input.checks import is_one
 from skbiasamp._input.classes import spelt
 from skbiasamp._input.errors import InputError, quote
-from skbiasamp.counts.cells import naming_side
 from skbiasamp.counts.contingency import Contingency
 
 
@@ -20,7 +19,7 @@ def outcomes_of(test: Contingency, favourable: Any) -> list[bool | None]:
     if favourable is None:
         return [True] * len(test.tasks)
     wanted = favourable if isinstance(favourable, list) else [favourable]
-    side = naming_side(test)
+    side = test.naming
     known = side.names if side.one_label and len(side.names) == 2 else test.tasks
     wanted = [_named(name, known) for name in wanted]
     if known is test.tasks:
@@ -46,4 +45,4 @@ def outcome_names(test: Contingency, wanted: list[bool | None]) -> tuple[Any, ..
     """Return the names of these outcomes: of two classes, the wanted one may be no task."""
     if False not in wanted:
         return test.tasks
-    return tuple(name for name in naming_side(test).names if name not in test.tasks)
+    return tuple(name for name in test.naming.names if name not in test.tasks)

@@ -39,13 +39,6 @@ class Blocks:
         at = entries.row[kept], cells[kept]
         return Blocks(sparse.csr_array((entries.data[kept], at), shape=(self.n, n_cells)))
 
-    def divided(self, of: Array, n: int) -> Blocks:
-        """Return blocks that are divided into `n` each; `of` says into which one a cell comes."""
-        entries = self.weight.tocoo()
-        at = entries.row * n + of[entries.col], entries.col
-        shape = self.n * n, self.weight.shape[1]
-        return Blocks(sparse.csr_array((entries.data, at), shape=shape))
-
     def times(self, values: Array) -> Blocks:
         """Return the weights times a number for each cell."""
         weight = self.weight

@@ -6,7 +6,7 @@ two models have in common then cancels in every resample.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,8 +39,8 @@ def of_model(cells: C, model: str) -> C:
             chosen[side] = labels
     own_cells = with_sides(cells, chosen)
     # Labels are the same for all models: what is counted of them alone is counted once.
-    own_cells._counts = {side: sums for side, sums in cells._counts.items() if side in LABELS}
-    own_cells._joints = {two: sums for two, sums in cells._joints.items() if {*two} <= {*LABELS}}
+    computed = cells._computed.items()
+    own_cells._computed = {sides: sums for sides, sums in computed if {*sides} <= {*LABELS}}
     if cells._ordered is cells:
         # Models share one order and one set of cells, so that draws are the same for all.
         own_cells._ordered = own_cells
@@ -96,72 +96,20 @@ def check_model(model: Any, models: Sequence[str], parameter: str) -> str:
     return model
 
 
-def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the models, which every prediction must have; `given` by parameter."""
-    by_side = {
-        name: models_of_side for name, models_of_side in given.items() if models_of_side is not None
-    }
-    for name, models_of_side in by_side.items():
-        if not isinstance(models_of_side, Mapping):
-            raise InputError(
-                "{name} must be a dict of model names if other predictions are one, for example "
-                "{{'champion': ..., 'challenger': ...}}; got {kind}.",
-                name=name,
-                kind=type(models_of_side).__name__,
-            )
-        wrong = [model for model in models_of_side if not isinstance(model, str) or not model]
-        if wrong:
-            raise InputError(
-                "{name} names a model {seen!r}. Name models with text.", name=name, seen=wrong[0]
-            )
-        missing = [model for model, values in models_of_side.items() if values is None]
-        if missing:
-            text = "{name}[{seen!r}] is None: pass the predictions of every model."
-            raise InputError(text, name=name, seen=missing[0])
-    if not by_side:
-        raise InputError("{y_preds} is None: pass the predictions of each model, by its name.")
-    (first, models), *others = (
-        (name, tuple(models_of_side)) for name, models_of_side in by_side.items()
-    )
-    for name, models_of_side in others:
-        if {*models_of_side} != {*models}:
-            raise InputError(
-                "{name} and {other} have different models: only one of them has {lacking}.",
-                name=first,
-                other=name,
-                lacking=quote(sorted({*models_of_side} ^ {*models})),
-            )
-    if not models:
-        text = "{name} is an empty dict: pass two models or more, by name."
-        raise InputError(text, name=first)
-    if len(models) < 2:
-        raise InputError(
-            "{name} holds one model, {seen}. A comparison needs two models or more; audit one "
-            "by itself.",
-            name=first,
-            seen=quote(models),
-        )
-    return models
-
-
 def decided(side: Side, *, classes: bool, positive: int | None = 1) -> Side:
     """Return scores as labels: those above the middle, or if rows have one of the `classes`, this.
 
     One column of scores is about the class at the position `positive`.
     """
     scores = side.labels.dense(slice(None), float)
-    above = scores >= middle_of(scores)
+    # Probabilities from 1/2 on are a label, logits from 0 on.
+    above = scores >= (0.5 if scores.min() >= 0 and scores.max() <= 1 else 0.0)
     if not classes:
         return replace(side, labels=Members(above))
     codes = scores.argmax(axis=1)
     if scores.shape[1] == 1:
         codes = (above[:, 0] == (positive != 0)).astype(int)
     return replace(side, labels=Codes(codes, len(side.names)))
-
-
-def middle_of(scores: Array) -> float:
-    """Return the score from which a label is predicted: 1/2 of probabilities, 0 of logits."""
-    return 0.5 if scores.min() >= 0 and scores.max() <= 1 else 0.0
 
 
 def differ(cells: Cells, side: str, model: str, other: str) -> Array:

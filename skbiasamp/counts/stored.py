@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +17,23 @@ from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, plain
 from skbiasamp._input.labels import Codes, Labels, Members, Side
 from skbiasamp._utils.formatting import printable
 from skbiasamp.counts.cells import (
+    BOTH,
+    BOTH_SQUARE,
     SIDES,
+    SQUARE,
     Cells,
     distinct,
     keys_of,
     naming_names,
-    naming_side,
     sides_of,
 )
-from skbiasamp.counts.engines import BOTH, BOTH_SQUARE, SQUARE
-from skbiasamp.counts.weights import Clusters
+from skbiasamp.counts.clusters import Clusters
 
 OPTIONS = {side: OPTION_OF[side] for side in ("task", "task_pred", "group", "group_pred")}
 
 
 def read_counts(frame: pd.DataFrame, named: dict[str, Any]) -> dict[str, Any]:
-    """Return a table of counts as the arguments of `read_labels`; `named` are its columns."""
+    """Return a table of counts as the arguments of `read_rows`; `named` are its columns."""
     if not isinstance(frame, pd.DataFrame):
         text = "{frame} must be a pandas DataFrame of counts. Got {kind} instead."
         raise InputTypeError(text, kind=type(frame).__name__)
@@ -48,10 +49,12 @@ def read_counts(frame: pd.DataFrame, named: dict[str, Any]) -> dict[str, Any]:
             raise no_column(count, frame.columns, "count")
         frame = _long_from_cross(frame)
         where = "the table of counts"
-    at = {
-        side: _columns_of(frame, side) if named[option] is None else named[option]
-        for side, option in OPTIONS.items()
-    }
+    at: dict[str, Any] = {side: named[option] for side, option in OPTIONS.items()}
+    for side, columns in at.items():
+        if columns is None:  # what `to_frame` writes: a column, or indicator columns
+            prefix = f"{side}["
+            several = [c for c in frame.columns if isinstance(c, str) and c.startswith(prefix)]
+            at[side] = side if side in frame.columns else several or None
     needed = ["group"] if at["task_pred"] is not None else ["group", "task"]
     read: dict[str, Any] = dict.fromkeys(OPTIONS)
     for side, columns in at.items():
@@ -110,14 +113,6 @@ def _long_from_cross(frame: pd.DataFrame) -> pd.DataFrame:
             )
     long = pd.Series(frame.rename_axis(index="group", columns="task").stack(), name="n")
     return long.reset_index()
-
-
-def _columns_of(frame: pd.DataFrame, side: str) -> Any:
-    """Return the column, or the list of indicator columns, that `to_frame` writes for a side."""
-    if side in frame.columns:
-        return side
-    columns = [c for c in frame.columns if isinstance(c, str) and c.startswith(f"{side}[")]
-    return columns or None
 
 
 def column_of_name(side: str, name: Hashable) -> str:
@@ -183,7 +178,7 @@ def write_table(cells: Cells) -> pd.DataFrame:
     columns["n"] = weight.astype(np.int64) if cells.whole else weight
     if cells.repeats is not None:
         columns["rows"] = cells.repeats[order].astype(np.int64)
-    pos_label = naming_side(cells).pos_label
+    pos_label = cells.naming.pos_label
     if pos_label is not None:
         columns["pos_label"] = [pos_label] * cells.n_cells
     return pd.DataFrame(columns)
@@ -282,20 +277,43 @@ def _read_text(text: str) -> dict[str, Any]:
             "`Contingency.to_json` wrote.",
             format=_FORMAT,
         )
-    read: dict[str, Any] = {}
-    for name, read_field in _FIELDS.items():
-        try:
-            read[name] = read_field(content[name], read)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise InputError(
-                "This contingency is damaged: its field {field!r} is not what "
-                "`Contingency.to_json` writes. Write it again.",
-                field=name,
-            ) from error
-    return read
+    field = "weight"
+    try:
+        n = len(content[field])
+        weight = _numbers(content[field], (n,), 0, _MOST)
+        field = "n_dropped"
+        n_dropped = float(_numbers(content[field], (), 0))
+        field = "repeats"
+        repeats = None if content[field] is None else _whole(content[field], n, 0)
+        field = "summed"
+        summed = content[field]
+        _require(summed in (None, "tasks"))
+        field = "sides"
+        sides = _read_sides(content[field], n, in_tasks=summed == "tasks")
+        field = "clusters"
+        clusters = None
+        if content[field] is not None:
+            _require(summed is None)
+            number = _whole(content[field]["n"], len(content[field]["n"]), 1)
+            of = _whole(content[field]["of"], n, 0, len(number) - 1)
+            clusters = Clusters(of.astype(np.intp), number)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(
+            "This contingency is damaged: its field {field!r} is not what "
+            "`Contingency.to_json` writes. Write it again.",
+            field=field,
+        ) from error
+    return {
+        "weight": weight,
+        "sides": sides,
+        "n_dropped": n_dropped,
+        "repeats": repeats,
+        "summed": summed,
+        "clusters": clusters,
+    }
 
 
-# Each reads a field, and what was read before it. They raise any error if it cannot be.
+# What follows raises any error if a field cannot be read.
 
 
 def _require(right: Any) -> None:
@@ -321,26 +339,8 @@ def _whole(value: Any, n: int, least: float, most: float = _MOST) -> Array:
     return array
 
 
-def _read_weight(value: Any, read: dict[str, Any]) -> Array:
-    return _numbers(value, (len(value),), 0, _MOST)
-
-
-def _read_dropped(value: Any, read: dict[str, Any]) -> float:
-    return float(_numbers(value, (), 0))
-
-
-def _read_repeats(value: Any, read: dict[str, Any]) -> Array | None:
-    return None if value is None else _whole(value, len(read["weight"]), 0)
-
-
-def _read_summed(value: Any, read: dict[str, Any]) -> str | None:
-    _require(value in (None, "tasks"))
-    return value
-
-
-def _read_sides(value: Any, read: dict[str, Any]) -> dict[str, Side]:
-    in_tasks = read["summed"] == "tasks"
-    sides = {name: _read_side(side, len(read["weight"])) for name, side in value.items()}
+def _read_sides(value: Any, n_cells: int, *, in_tasks: bool) -> dict[Any, Side]:
+    sides = {name: _read_side(side, n_cells) for name, side in value.items()}
     possible = (*SIDES, BOTH, SQUARE, BOTH_SQUARE) if in_tasks else SIDES
     # A side is one of several models' unless tasks were summed.
     _require({name if in_tasks else name.partition(":")[0] for name in sides} <= {*possible})
@@ -359,7 +359,9 @@ def _read_sides(value: Any, read: dict[str, Any]) -> dict[str, Side]:
 
 
 def _read_side(stored: dict[str, Any], n_cells: int) -> Side:
-    names, codes, matrix = _read_names(stored["names"]), stored["codes"], stored["matrix"]
+    _require(isinstance(stored["names"], list) and isinstance(stored["columns"], list))
+    names, columns = _read_name(stored["names"]), _read_name(stored["columns"])
+    codes, matrix = stored["codes"], stored["matrix"]
     pos_label = _read_name(stored["pos_label"])
     _require(len({*names}) == len(names) and (pos_label is None or pos_label in names))
     flags = {name: stored[name] for name in ("soft", "one_label", "open", "floats")}
@@ -374,21 +376,7 @@ def _read_side(stored: dict[str, Any], n_cells: int) -> Side:
         members = _numbers(matrix, (n_cells, width))
         _require(soft or np.isin(members, (0, 1)).all())
         labels = Members(members if soft else members.astype(bool))
-    return Side(names, labels, columns=_read_names(stored["columns"]), pos_label=pos_label, **flags)
-
-
-def _read_clusters(value: Any, read: dict[str, Any]) -> Clusters | None:
-    if value is None:
-        return None
-    _require(read["summed"] != "tasks")
-    n = _whole(value["n"], len(value["n"]), 1)
-    of = _whole(value["of"], len(read["weight"]), 0, len(n) - 1)
-    return Clusters(of.astype(np.intp), n)
-
-
-def _read_names(values: Any) -> tuple[Hashable, ...]:
-    _require(isinstance(values, list))
-    return tuple(map(_read_name, values))
+    return Side(names, labels, columns=columns, pos_label=pos_label, **flags)
 
 
 def _read_name(value: Any) -> Any:
@@ -399,13 +387,3 @@ def _read_name(value: Any) -> Any:
         return NamedMissing(MISSING)
     _require(value is None or isinstance(value, str | bool | int | float))
     return value
-
-
-_FIELDS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
-    "weight": _read_weight,
-    "n_dropped": _read_dropped,
-    "repeats": _read_repeats,
-    "summed": _read_summed,
-    "sides": _read_sides,
-    "clusters": _read_clusters,
-}

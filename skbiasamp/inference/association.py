@@ -6,7 +6,6 @@ a task (T→A). All variances, tests and verdicts are made of the influences of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -34,24 +33,23 @@ _BLOCK = 1 << 21
 class Term:
     """P(outcome | condition) − P(outcome) in one sample of rows; arrays are conditions × outcomes.
 
-    Without a `centre` it is P(outcome | condition) alone, or less the mean of all conditions with
-    the `shares`. `times` says how often a row counts in its condition, if that is not once.
+    `n` is the weight of each condition, and `share` what a unit of weight is of it; 0 if it has no
+    rows. Without a `centre` it is P(outcome | condition) alone, or less the mean of all conditions
+    with the `shares`. `times` says how often a row counts in its condition, if that is not once,
+    and `total` is the weight of all rows, each as often as it counts.
     """
 
     cells: Contingency
     outcome: Labels
     given: Labels
     n: Array
+    share: Array
     rate: Array
     overall: Array
+    total: Any
     centre: bool = True
     times: Any = 1.0
     shares: Any = None
-
-    @cached_property
-    def share(self) -> Array:
-        """What a unit of weight is of its condition; 0 if the condition has no rows."""
-        return np.divide(1.0, self.n, out=np.zeros(len(self.n)), where=self.n > 0)
 
     @cached_property
     def leverage(self) -> Array:
@@ -114,11 +112,6 @@ class Term:
         overall = np.multiply.outer(times, self.overall[outcomes])
         return np.asarray(own - (values - overall) / self.total)
 
-    @property
-    def total(self) -> Any:
-        """How many rows there are, each as often as it counts."""
-        return self.cells.weight @ self.times if np.ndim(self.times) else self.cells.total
-
     def cross(self, other: Term) -> Array:
         """Return sums over rows of products of two influences on each pair, if rows are plain.
 
@@ -160,31 +153,6 @@ class Sample(NamedTuple):
             moved = moved + own * term.influence(condition, outcomes)
         return unit_sums(self.cells, np.asarray(moved).T)
 
-    def with_terms(self, terms: tuple[tuple[Any, Term], ...]) -> Sample:
-        """Return the sample with more terms; equal ones are added up, and may cancel."""
-        every = list(self.terms)
-        for factor, term in terms:
-            same = next((i for i, (_, own) in enumerate(every) if own.is_same(term)), None)
-            if same is None:
-                every.append((factor, term))
-            else:
-                every[same] = (every[same][0] + factor, every[same][1])
-        kept = [part for part in every if np.any(part[0])]
-        return Sample(self.cells, tuple(kept or every[:1]))
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether all rows count the same, so that variances follow from counts."""
-        cells, given = self.cells, self.terms[0][1].given
-        alone = cells.clusters is None and cells.poststrata is None
-        return alone and all(
-            np.ndim(term.times) == 0
-            and term.shares is None
-            and term.leverage.ndim == 1
-            and are_same(term.given, given)
-            for _, term in self.terms
-        )
-
     @property
     def jackknife(self) -> float:
         """The factor of n independent rows, or clusters: n / (n − 1)."""
@@ -215,49 +183,59 @@ class Association:
         """Turn conditions × outcomes into groups × tasks, or back."""
         return values if self.by_group else np.swapaxes(values, -2, -1)
 
-    def _changed(self, change: Callable[[Any, Term], tuple[Any, Term]]) -> tuple[Sample, ...]:
-        """Return the samples with other factors and terms."""
-        return tuple(
-            Sample(cells, tuple(change(*part) for part in terms)) for cells, terms in self.samples
-        )
-
     def __sub__(self, other: Association) -> Association:
         return self + other * -1.0
 
     def __mul__(self, factor: Any) -> Association:
         """Return the product with a number, or with one for each pair (groups × tasks)."""
         turned = self.oriented(factor) if np.ndim(factor) else factor
-        samples = self._changed(lambda own, term: (turned * own, term))
+        samples = tuple(
+            Sample(cells, tuple((turned * own, term) for own, term in terms))
+            for cells, terms in self.samples
+        )
         return replace(self, value=factor * self.value, samples=samples)
 
     def __add__(self, other: Association) -> Association:
-        """Return the sum; rows that both are of are one sample."""
+        """Return the sum; rows that both are of are one sample. Equal terms may cancel."""
         if isinstance(other, TaskByTask):
             return TaskByTask.of([self.of_task(i) + part for i, part in enumerate(other.parts)])
-        samples: dict[int, Sample] = {}
-        for sample in (*self.samples, *other.samples):
-            key = id(sample.cells.weight)
-            known = samples.get(key, Sample(sample.cells, ()))
-            samples[key] = known.with_terms(sample.terms)
+        samples = {id(sample.cells.weight): sample for sample in self.samples}
+        for cells, terms in other.samples:
+            sum_of: list[tuple[Any, Term]] = []
+            if id(cells.weight) in samples:
+                cells, own_terms = samples[id(cells.weight)]
+                sum_of += own_terms
+            for factor, term in terms:
+                same = next((i for i, (_, own) in enumerate(sum_of) if own.is_same(term)), None)
+                if same is None:
+                    sum_of.append((factor, term))
+                else:
+                    sum_of[same] = (sum_of[same][0] + factor, sum_of[same][1])
+            kept = [part for part in sum_of if np.any(part[0])]
+            samples[id(cells.weight)] = Sample(cells, tuple(kept or sum_of[:1]))
         return replace(self, value=self.value + other.value, samples=tuple(samples.values()))
 
     def of_task(self, position: int) -> Association:
         """Return the associations of one task."""
         at = [position]
-
-        def own(factor: Any, term: Term) -> tuple[Any, Term]:
-            named = (term.outcome if self.by_group else term.given).select(np.array(at))
-            if self.by_group:
-                rate, overall = term.rate[:, at], term.overall[at]
-                term = replace(term, outcome=named, rate=rate, overall=overall)
-                return factor[:, at] if np.ndim(factor) else factor, term
-            term = replace(term, given=named, n=term.n[at], rate=term.rate[at])
-            return factor[at] if np.ndim(factor) else factor, term
-
-        samples = self._changed(own)
+        part: Any = (slice(None), at) if self.by_group else at
+        samples = []
+        for cells, terms in self.samples:
+            parts = []
+            for factor, term in terms:
+                changed: dict[str, Any] = {"rate": term.rate[part]}
+                if self.by_group:
+                    changed["outcome"] = term.outcome.select(np.array(at))
+                    changed["overall"] = term.overall[at]
+                else:
+                    changed["given"] = term.given.select(np.array(at))
+                    changed |= {"n": term.n[at], "share": term.share[at]}
+                own = factor[part] if np.ndim(factor) else factor
+                parts.append((own, replace(term, **changed)))
+            samples.append(Sample(cells, tuple(parts)))
         value, rate = self.value[:, at], self.rate[:, at]
         n = self.n if self.by_group else self.n[:, at]
-        return replace(self, value=value, rate=rate, n=n, samples=samples)
+        return replace(self, value=value, rate=rate, n=n, samples=tuple(samples))
 
     @property
     def largest(self) -> Any:
@@ -269,7 +247,10 @@ class Association:
 
     def without_centre(self) -> Association:
         """Return the rates alone."""
-        samples = self._changed(lambda factor, term: (factor, replace(term, centre=False)))
+        samples = tuple(
+            Sample(cells, tuple((factor, replace(term, centre=False)) for factor, term in terms))
+            for cells, terms in self.samples
+        )
         return replace(self, value=self.rate, samples=samples)
 
     def around(self, rows: Any) -> Association:
@@ -280,7 +261,10 @@ class Association:
         value = self.rate - shares[..., None, :] @ known_or_zero(self.rate)
         if shares.ndim > 1:  # resamples have values alone
             return replace(self, value=value)
-        samples = self._changed(lambda by, term: (by, replace(term, centre=False, shares=shares)))
+        samples = tuple(
+            Sample(cells, tuple((factor, replace(term, shares=shares)) for factor, term in terms))
+            for cells, terms in self.without_centre().samples
+        )
         return replace(self, value=value, samples=samples) + centre_of(self.rate, rows)
 
     def as_known(self) -> Association:
@@ -607,8 +591,8 @@ def association_of(
     are_named = isinstance(outcome, str) and isinstance(given, str) and times is None
     # Labels are counted once for all audits that are compared with them.
     key = outcome, given, by_group, centre
-    if are_named and key in cells._associations:
-        known: Association = cells._associations[key]
+    if are_named and key in cells._computed:
+        known: Association = cells._computed[key]
         return known
     if by_group is None:
         by_group = isinstance(given, str) and given.startswith("group")
@@ -627,8 +611,8 @@ def association_of(
         n = pair_sums(every, conditions, counted)[0]
         whole = pair_sums(every, outcomes, cells.weight)[0]
     # Resamples have a leading axis, and values alone.
-    whole_rows = cells.total if times is None else cells.weight @ times
-    total, size = np.asarray(whole_rows)[..., None, None], n[..., :, None]
+    rows = cells.total if times is None else cells.weight @ times
+    total, size = np.asarray(rows)[..., None, None], n[..., :, None]
     with np.errstate(divide="ignore", invalid="ignore"):  # a condition without rows has no rate
         rate = joint / size
         # So that a tie is exactly 0.
@@ -638,14 +622,15 @@ def association_of(
     # Sums of fractional weights leave rounding errors.
     value = np.where(np.abs(value) <= 1e-14, 0.0, value)
     each = 1.0 if times is None else times
-    term = Term(cells, outcomes, conditions, n, rate, overall, centre, each)
+    share = np.divide(1.0, n, out=np.zeros(n.shape), where=n > 0)
+    term = Term(cells, outcomes, conditions, n, share, rate, overall, rows, centre, each)
     sample = Sample(cells, ((1.0, term),))
     is_predicted = isinstance(given, str) and given.endswith("_pred")
     if not by_group:
         value, rate, size = (np.swapaxes(numbers, -2, -1) for numbers in (value, rate, size))
     made = Association(value, rate, size, (sample,), by_group, is_predicted)
     if are_named:
-        cells._associations[key] = made
+        cells._computed[key] = made
     return made
 
 
@@ -667,10 +652,19 @@ def are_same(labels: Labels, other: Labels) -> bool:
 
 def _products(first: Sample, second: Sample, shape: tuple[int, ...]) -> Array:
     """Return sums over units of products of two influences on each pair."""
-    given, other_given = (sample.terms[0][1].given for sample in (first, second))
+    cells, given = first.cells, first.terms[0][1].given
     products = np.zeros(shape)
     same = first is second
-    if first.is_plain and second.is_plain and are_same(given, other_given):
+    # If all rows count the same, variances follow from counts.
+    is_plain = cells.clusters is None and cells.poststrata is None
+    is_plain = is_plain and all(
+        np.ndim(term.times) == 0
+        and term.shares is None
+        and term.leverage.ndim == 1
+        and are_same(term.given, given)
+        for _, term in (first.terms if same else first.terms + second.terms)
+    )
+    if is_plain:
         for i, (factor, term) in enumerate(first.terms):
             for j, (other, second_term) in enumerate(second.terms):
                 if not same or i <= j:  # products of two terms are symmetric
@@ -678,7 +672,7 @@ def _products(first: Sample, second: Sample, shape: tuple[int, ...]) -> Array:
                     products += twice * factor * other * term.cross(second_term)
         return products
     # So few outcomes at once that their influences fit into memory.
-    size = max(1, _BLOCK // max(1, first.cells.n_cells))
+    size = max(1, _BLOCK // max(1, cells.n_cells))
     for condition, low in product(range(shape[0]), range(0, shape[1], size)):
         outcomes = np.arange(low, min(low + size, shape[1]))
         moved, times = first.influence(condition, outcomes)

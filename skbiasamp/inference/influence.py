@@ -9,7 +9,6 @@ from scipy import sparse, special
 
 from skbiasamp._input.checks import Array
 from skbiasamp.counts.cells import Cells
-from skbiasamp.counts.weights import within_poststrata
 
 
 def unit_sums(cells: Cells, influences: Any) -> tuple[Any, Array]:
@@ -19,7 +18,15 @@ def unit_sums(cells: Cells, influences: Any) -> tuple[Any, Array]:
     one is one row that counts so much.
     """
     if cells.poststrata is not None:
-        influences = within_poststrata(cells, influences)
+        # Less their mean in each poststratum. A row that is much of its poststratum pulls the mean
+        # to itself, so that it seems to vary too little: it counts by its leverage more (HC3).
+        at: Any = (np.arange(cells.n_cells), cells.poststrata)
+        members = sparse.csr_array((np.ones(cells.n_cells), at))
+        weight = cells.weight @ members
+        others = 1 - cells.row_weight / (weight @ members.T)
+        times = np.divide(1, others, out=np.ones(cells.n_cells), where=others > 1e-9)
+        mean = ((influences * cells.weight) @ members / weight) @ members.T
+        influences = (influences - mean) * times
     if cells.clusters is None:
         return influences * cells.unit_weight, cells.units
     of, n = cells.clusters
@@ -29,13 +36,8 @@ def unit_sums(cells: Cells, influences: Any) -> tuple[Any, Array]:
 
 def variance_of(cells: Cells, influence: Array) -> float:
     """Return the variance of a sum of influences."""
-    return float(covariances_of(cells, influence[None])[0, 0])
-
-
-def covariances_of(cells: Cells, influences: Array) -> Array:
-    """Return the covariances of sums of influences (sums × rows)."""
-    sums, times = unit_sums(cells, influences)
-    return np.asarray((sums * times) @ sums.T)
+    sums, times = unit_sums(cells, influence[None])
+    return float(((sums * times) @ sums.T)[0, 0])
 
 
 def degrees_of_freedom(variance: Any, fourth: Any) -> Any:

@@ -49,8 +49,7 @@ class MeanChange:
         """Return the paper's formula, of signs and changes of rates."""
         if np.isnan(delta).all():
             return math.nan if self.divisor is None or math.isnan(self.divisor) else 0.0
-        parts = self.weights(delta) * np.where(sign == 0, 0.0, sign * delta)
-        return float(known_or_zero(parts).sum())
+        return float(known_or_zero(self.slopes(sign, delta) * delta).sum())
 
     def slopes(self, sign: Array, delta: Array) -> Array:
         """Return how the published value follows each change of a rate."""
@@ -76,17 +75,12 @@ class MeanSize(MeanChange):
 
     only_signed: bool = False
 
-    def published(self, sign: Array, delta: Array) -> float:
-        """Return the paper's formula, of signs and changes of rates."""
-        return super().published(self._directions(sign, delta), delta)
-
     def slopes(self, sign: Array, delta: Array) -> Array:
         """Return how the published value follows each change of a rate."""
-        return super().slopes(self._directions(sign, delta), delta)
-
-    def _directions(self, sign: Array, delta: Array) -> Array:
         directions = np.sign(known_or_zero(delta))
-        return np.where(sign == 0, 0.0, directions) if self.only_signed else directions
+        if self.only_signed:
+            directions = np.where(sign == 0, 0.0, directions)
+        return super().slopes(directions, delta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,9 +146,14 @@ class Pairs:
     signs: Any = None
     aggregate: MeanChange = field(default_factory=MeanChange)
     statistics: dict[str, Any] = field(default_factory=dict)
+    rate_change: Array = field(init=False)  # of each pair, which the published value is made of
 
     def __post_init__(self) -> None:
-        known: dict[str, Any] = {}
+        with np.errstate(invalid="ignore"):  # infinite ratios
+            rate_change = self.predicted.rate - self.labelled.rate
+        known: dict[str, Any] = {"rate_change": rate_change}
+        if self.delta is not None:
+            known["rate_change"] = self.delta.value
         if self.change is None:
             change = self.predicted - self.labelled
             # Associations that are computed in two ways differ in the last digit.
@@ -232,11 +231,6 @@ class Pairs:
         return {**clipped, "p_value": p_value}
 
     @cached_property
-    def rate_change(self) -> Array:
-        """By how much the rate of each pair changes."""
-        return self.predicted.rate - self.labelled.rate if self.delta is None else self.delta.value
-
-    @cached_property
     def published(self) -> float:
         """The number that the metric's paper defines."""
         return self.aggregate.published(self.sign, self.rate_change)
@@ -268,11 +262,6 @@ class Pairs:
         return replace(number, value=self.published, low=low, high=high)
 
     @cached_property
-    def labels_differ(self) -> bool:
-        """Whether groups differ in the labels: their associations are jointly significant."""
-        return self.reference is None or are_joint(self.reference)
-
-    @cached_property
     def clear(self) -> Array:
         """Which pairs have a clear direction in the labels; all, if signs are the user's own."""
         if self.reference is None:
@@ -300,14 +289,16 @@ class Pairs:
         unknown = published and isinstance(self.aggregate, MeanSize)
         if unknown or math.isnan(number.value) or math.isnan(number.low):
             return words.NOT_MEASURED
+        # Whether groups differ in the labels: their associations are jointly significant.
+        labels_differ = self.reference is None or are_joint(self.reference)
         if number.low <= 0 <= number.high:
             # With signs of training labels the interval has spent 5 % already.
             level = 0.99 if fixed or np.any(self.signs.fixed) else 0.95
-            adds = not self.labels_differ and are_joint(change, 1 - (1 - level) / n_tests)
+            adds = not labels_differ and are_joint(change, 1 - (1 - level) / n_tests)
             return words.ADDS if adds else words.NO_EFFECT
         parts = known_or_zero(number.parts)
         counted = self.clear & (parts != 0)
-        if not self.labels_differ or parts[counted].sum() / number.value < 0.5:
+        if not labels_differ or parts[counted].sum() / number.value < 0.5:
             return words.ADDS
         if number.low > 0:
             return words.AMPLIFIES

@@ -129,10 +129,12 @@ def estimate(
     if confidence_level is not None and defined.any() and change.is_joint:
         counted = counted_pairs(signs, weights)
         squares = fourth = 0.0
-        # Signs of the same rows vary too: two pairs count by the expected product of their signs.
-        unsure = _unsure_pairs(signs, counted)
-        beside = _products_of_signs(signs, weights, unsure) if len(unsure) else None
-        more = change.influences(unsure) if len(unsure) else [None] * len(change.samples)
+        more: list[Any] = [None] * len(change.samples)
+        if signs.source is not None:
+            # Signs of the same rows vary too: two pairs count by the expected product of their
+            # signs.
+            unsure, beside = _products_of_signs(signs, weights, counted)
+            more = change.influences(unsure) if len(unsure) else more
         moves = change.project(np.where(counted, weights * signs.values, 0.0))
         for (moved, times, jackknife), pairs in zip(moves, more, strict=True):
             each = moved**2
@@ -165,29 +167,28 @@ def sign_products(signs: Signs, weights: Array) -> Array:
     counted = counted_pairs(signs, weights)
     known = np.where(counted, weights * signs.values, 0.0).ravel()
     products = np.outer(known, known)
-    unsure = _unsure_pairs(signs, counted)
-    if len(unsure):
-        products[np.ix_(unsure, unsure)] += _products_of_signs(signs, weights, unsure)
+    if signs.source is not None:
+        unsure, beside = _products_of_signs(signs, weights, counted)
+        products[np.ix_(unsure, unsure)] += beside
     return products
 
 
-def _unsure_pairs(signs: Signs, counted: Array) -> Array:
-    """Return the positions of pairs whose sign labels leave open."""
-    if signs.source is None:
-        return np.zeros(0, dtype=np.intp)
-    return np.flatnonzero(counted & (signs.sd > 3e-5))
+def _products_of_signs(signs: Signs, weights: Array, counted: Array) -> tuple[Array, Array]:
+    """Return the positions of pairs whose sign labels leave open.
 
-
-def _products_of_signs(signs: Signs, weights: Array, pairs: Array) -> Array:
-    """Return what the expected product of two pairs' signs is beside the product of their means."""
+    Beside them stands what the expected product of two such signs is beside that of their means.
+    """
     assert signs.source is not None
+    pairs = np.flatnonzero(counted & (signs.sd > 3e-5))
+    if not len(pairs):
+        return pairs, np.zeros((0, 0))
     spread = signs.source.gram(pairs)
     sd = np.sqrt(np.diag(spread))
     correlation = np.clip(spread / np.outer(sd, sd), -1, 1)
     np.fill_diagonal(correlation, 1.0)  # near 1 the angle has large rounding errors
     angle = 2 / np.pi * np.arcsin(correlation)
     open_ = (signs.sd * weights).ravel()[pairs]
-    return np.asarray(np.outer(open_, open_) * angle)
+    return pairs, np.outer(open_, open_) * angle
 
 
 # --------------------------------------------------------------------------- the largest pair

@@ -116,6 +116,7 @@ class AttackAuditor(BaseAuditor):
     # Replication and leakage set these; other metrics need not know them.
     balanced, fold, holdout, at = False, False, False, None
     _scores = True
+    _compares_groups = False  # one group cannot be predicted: a warning says so
     attacker: Any = Option("auto", StrOptions({"auto", "exact", "mlp"}), _ESTIMATOR)
     quality: Any = Option("balanced_accuracy", StrOptions(set(QUALITIES)), callable)
     equalize: str | None = Option("accuracy", StrOptions({"f1", "accuracy"}), None)
@@ -195,9 +196,6 @@ class AttackAuditor(BaseAuditor):
                     "numbers.",
                     name=name,
                 )
-
-    def _check_groups(self, cells: Contingency) -> None:
-        """With one group there is nothing to predict: a warning says so when it is audited."""
 
     def _run(self, test: Contingency, rng: np.random.Generator) -> AttackRun:
         return run_attack(self._pair(test), rng)

@@ -14,13 +14,13 @@ import pandas as pd
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._input.checks import Array, Names, check_option
+from skbiasamp._input.checks import Array, Names, check_option, require_groups
 from skbiasamp._input.errors import quote
 from skbiasamp._input.options import Option
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
-from skbiasamp.counts.cells import as_labels, naming_side, side_of
+from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group, renamed_onto
 from skbiasamp.counts.several_models import of_model
@@ -257,7 +257,7 @@ class CooccurrenceAuditor(BaseAuditor):
         """
         check_option("reference_is_sample", reference_is_sample, (True, False))
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        super().fit(y_train, **labels, **columns)
+        self._fit(y_train, labels, columns)
         self._sampled = bool(reference_is_sample)
         return self
 
@@ -289,7 +289,7 @@ class CooccurrenceAuditor(BaseAuditor):
             learned.set_params(reference="train")
             learned._of_reference = True
             learned.fit(reference if reference.has("task") else as_labels(reference))
-        learned._check_labels(reference)
+        learned._check(reference)
         learned._chosen = learned._fixed(learned.contingency_, reference)
         return learned
 
@@ -361,7 +361,7 @@ class CooccurrenceAuditor(BaseAuditor):
     ) -> ComparisonResult:
         """Compare models by their pairs, which have the same signs."""
         level = None if self.interval is None else self.confidence_level
-        if self._uses_groups and not differ_in_group(cells):
+        if self._compares_groups and not differ_in_group(cells):
             level = None
 
         compared: dict[str, tuple[Pairs, Estimate]] = {}
@@ -495,7 +495,7 @@ class CooccurrenceAuditor(BaseAuditor):
     def _result_of(self, pairs: Pairs, test: Contingency) -> AuditResult:
         """Return the result of a model."""
         level = None if self.interval is None else self.confidence_level
-        alone = self._uses_groups and not differ_in_group(test)
+        alone = self._compares_groups and not differ_in_group(test)
         number = self._number(pairs, None if alone else level)
         verdict = pairs.verdict(number, published=self.formula == "published")
         statistics: dict[str, Any] = {**pairs.statistics, "shift": pairs.shift}
@@ -547,16 +547,15 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def _signs_from(self, test: Contingency) -> Contingency:
         """Return the labels that give the signs."""
-        if self._fitted:
-            self._check_groups(self.contingency_)
-            if self.reference == "train":
-                # Labels that were given are known, even if they are those of the audited rows.
-                same = self.contingency_.weight is test.weight
-                train = copy.deepcopy(self.contingency_) if same else self.contingency_
-                return renamed_onto(train, side_of(test, "group").names, naming_side(test).names)
-        else:
-            self._check_groups(test)
-        return test
+        known = self.contingency_ if self._fitted else test
+        if self._compares_groups:
+            counts = known.count("group")
+            require_groups(known.groups, counts, known.total, declared=known.declared)
+        if not self._fitted or self.reference != "train":
+            return test
+        # Labels that were given are known, even if they are those of the audited rows.
+        train = copy.deepcopy(known) if known.weight is test.weight else known
+        return renamed_onto(train, test.groups, test.naming.names)
 
 
 def _mean(associations: Sequence[Association]) -> Association:

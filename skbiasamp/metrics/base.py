@@ -23,7 +23,6 @@ from skbiasamp._input.checks import (
     MOST_GROUPS,
     Array,
     check_option,
-    check_runs,
     require_groups,
 )
 from skbiasamp._input.errors import InputError, Role, of_the_model, speaking
@@ -98,6 +97,7 @@ class BaseAuditor(ABC, WithOptions):
     estimand: ClassVar[str] = "The value in the population that the audited rows are a sample of."
     null: ClassVar[str] = "The value is 0 in this population."
     _uses_groups: ClassVar[bool] = True
+    _compares_groups: ClassVar[bool] = True  # whether rows of one group alone have no value
     _of_scores: ClassVar[tuple[str, ...]] = ()  # what `audit` takes besides: y_score
     _of_function: ClassVar[tuple[str, ...]] = ()  # what its function takes besides: validation
     # Whether engines are asked for rows; else they decide whether rows or tasks are counted.
@@ -140,8 +140,16 @@ class BaseAuditor(ABC, WithOptions):
             The fitted auditor.
         """
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        cells = self._count_training(y_train, labels, columns)
-        self._check_groups(cells)
+        return self._fit(y_train, labels, columns)
+
+    def _fit(self, y_train: Any, labels: dict[str, Any], columns: dict[str, Any]) -> Self:
+        self._validate_params()
+        with speaking(y_true="y_train"):
+            cells = self._count(y_train, labels, columns)
+            cells.require("task")
+        if self._compares_groups:
+            counts = cells.count("group")
+            require_groups(cells.groups, counts, cells.total, declared=cells.declared)
         return self._learn(cells)
 
     @rest_by_name
@@ -166,8 +174,11 @@ class BaseAuditor(ABC, WithOptions):
             The auditor, as if fitted on the sum of all chunks.
         """
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        # A chunk may have few rows of each group.
-        cells = self._count_training(y_train, labels, columns, max_groups=MOST_GROUPS)
+        self._validate_params()
+        with speaking(y_true="y_train"):
+            # A chunk may have few rows of each group.
+            cells = self._count(y_train, labels, columns, max_groups=MOST_GROUPS)
+            cells.require("task")
         known = getattr(self, "contingency_", None)
         return self._learn(cells if known is None else known + cells)
 
@@ -197,9 +208,10 @@ class BaseAuditor(ABC, WithOptions):
         labels["sample_weight"] = sample_weight
         with self._progress():
             test = self.count_audited(y_true, y_pred, **labels, **columns)
-            value = self._value(self._with_right_scores(y_true, test))
-        alone = self._uses_groups and not self.kind.has_attacker and not differ_in_group(test)
-        if alone:
+            if not (self._scores or is_contingency(y_true)):
+                check_class(test)
+            value = self._value(test)
+        if self._compares_groups and not differ_in_group(test):
             warn(f"{self.metric} is undefined: only one group has rows.", UndefinedMetricWarning)
             return value * math.nan
         return value
@@ -241,7 +253,9 @@ class BaseAuditor(ABC, WithOptions):
         }
         with self._progress():
             test = self.count_audited(y_true, y_pred, **labels, **columns)
-            return self._result(self._with_right_scores(y_true, test))
+            if not (self._scores or is_contingency(y_true)):
+                check_class(test)
+            return self._result(test)
 
     @rest_by_name
     @filling
@@ -367,7 +381,7 @@ class BaseAuditor(ABC, WithOptions):
                 self._validate_params()
                 self._check_fitted()
                 check_option("method", method, METHODS)
-                check_runs(y_preds, sensitive_preds)
+                _check_runs(y_preds, sensitive_preds)
                 names = {RUN: [f"run {i + 1}" for i in range(len(y_preds))]}
                 given = {"y_preds": y_preds, "sensitive_preds": sensitive_preds}
                 runs = {name: runs and {RUN: runs} for name, runs in given.items()}
@@ -437,7 +451,7 @@ class BaseAuditor(ABC, WithOptions):
             parts["statistics"] = {**parts.get("statistics", {}), "labelled": False}
             if "base" in columns:
                 columns |= {"base": "Reference", "observed": "These rows"}
-        if self._uses_groups and not self.kind.has_attacker and not differ_in_group(test):
+        if self._compares_groups and not differ_in_group(test):
             # One group alone is compared with nothing, whatever a formula says.
             parts["statistics"] = {**parts.get("statistics", {}), "n_groups": 1}
             unknown = dict.fromkeys(("value", "published"), math.nan)
@@ -490,29 +504,11 @@ class BaseAuditor(ABC, WithOptions):
     def _fitted(self) -> bool:
         return hasattr(self, "contingency_")
 
-    def _count_training(
-        self,
-        y_train: Any,
-        labels: dict[str, Any],
-        columns: dict[str, Any],
-        max_groups: int | None = None,
-    ) -> Contingency:
-        """Return training labels as a contingency; errors name what `fit` calls them."""
-        self._validate_params()
-        with speaking(y_true="y_train"):
-            cells = self._count(y_train, labels, columns, max_groups=max_groups)
-            cells.require("task")
-            return cells
-
-    def _with_right_scores(self, y_true: Any, test: Contingency) -> Contingency:
-        """Return audited rows; raise if their scores are of the other class.
-
-        Reports count rows first, and have a finding.
-        """
-        return test if self._scores or is_contingency(y_true) else check_class(test)
-
     def count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:
-        """Return the audited rows as a contingency; `given` are labels and names of columns."""
+        """Return the audited rows as a contingency; `given` are labels and names of columns.
+
+        If scores are of the other class, reports have a finding, and auditors raise.
+        """
         self._validate_params()
         self._check_fitted()
         rows = ("sensitive_features", "sensitive_pred", "sample_weight", "clusters")
@@ -538,7 +534,8 @@ class BaseAuditor(ABC, WithOptions):
         engine = {"joint": True} if columns and self._joint else {}
         with speaking(max_groups=_in_contingency):
             cells = count_labels(y_true, labels, columns, engine=engine, **how)
-        self._check_read(cells)
+        if is_contingency(y_true):
+            self._check_read(cells)
         return cells
 
     def _check_read(self, cells: Contingency) -> None:
@@ -583,25 +580,17 @@ class BaseAuditor(ABC, WithOptions):
 
     # ------------------------------------------------------------------ checks
 
-    def _check_labels(self, test: Contingency) -> None:
-        """Raise if the audited rows have no labels, and the metric needs them."""
+    def _check(self, test: Contingency) -> None:
+        """Raise if the audited rows lack what the metric needs."""
         why = "" if test.has("task") else self._why_labels()
         if why:
             raise InputError(
                 "There are no labels of the audited rows, and {metric} " + why,
                 metric=type(self).__name__,
             )
-
-    def _check(self, test: Contingency) -> None:
-        """Raise if the audited rows lack what the metric needs."""
-        self._check_labels(test)
         what = f"{self.metric.removesuffix(' amplification')} amplification"
         directed = self.direction is not None
         require_predictions(test, self._requires(), what=what, directed=directed)
-
-    def _check_groups(self, cells: Contingency) -> None:
-        """Raise if there is nothing to compare."""
-        require_groups(cells.groups, cells.count("group"), cells.total, declared=cells.declared)
 
     def _check_fitted(self) -> None:
         """Raise if the metric cannot do without training labels."""
@@ -618,7 +607,9 @@ class BaseAuditor(ABC, WithOptions):
         for model in test.models:
             with of_the_model(model):
                 self._check(of_model(test, model))
-        return self._with_right_scores(y_true, test)
+        if not (self._scores or is_contingency(y_true)):
+            check_class(test)
+        return test
 
     def learn_reference(self, reference: Contingency, *, random_state: Any = None) -> Self:
         """Return a copy that chooses nothing from audited rows, so that periods are comparable.
@@ -675,6 +666,21 @@ class BaseAuditor(ABC, WithOptions):
             "{metric} cannot audit runs: derive it from CooccurrenceAuditor or AttackAuditor.",
             metric=type(self).__name__,
         )
+
+
+def _check_runs(y_preds: Any, sensitive_preds: Any) -> None:
+    """Raise if there are no runs to compare."""
+    if not isinstance(y_preds, list | tuple) or len(y_preds) < 2:
+        raise InputError(
+            "{y_preds} must be a list with the predictions of two runs or more; got {seen}. The "
+            "spread between runs cannot be measured in one: use audit for a single run.",
+            seen=len(y_preds) if isinstance(y_preds, list | tuple) else type(y_preds).__name__,
+        )
+    if sensitive_preds is not None:
+        n = len(sensitive_preds) if isinstance(sensitive_preds, list | tuple) else 0
+        if n != len(y_preds):
+            text = "{sensitive_preds} must be a list with as many runs as {y_preds}, {m}; got {n}."
+            raise InputError(text, n=n or type(sensitive_preds).__name__, m=len(y_preds))
 
 
 def _in_contingency(rest: str) -> Role:

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import Array
+from skbiasamp._input.checks import Array, check_models
 from skbiasamp._input.errors import InputError
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.merging import differ_in_group
-from skbiasamp.counts.several_models import check_models
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, churn_of
 from skbiasamp.inference.runs import Mean, mean_of_runs
 from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import DIRECTIONS, Array, check_table
-from skbiasamp._input.errors import InputError
+from skbiasamp._input.checks import DIRECTIONS, Array, Names
+from skbiasamp._input.errors import InputError, InputTypeError, plain, quote
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp.counts.contingency import Contingency, SideName
@@ -166,7 +166,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         side, given, predicted = sides
         after = association_of(test, predicted, given=given)
         if isinstance(self.base, pd.DataFrame):
-            rates = check_table(self.base, test.groups, test.tasks, "base")
+            rates = _read_table(self.base, test.groups, test.tasks, "base")
             before = self._of_own_rates(rates, test)
             reference = None
         else:
@@ -204,11 +204,11 @@ class DirectionalAuditor(CooccurrenceAuditor):
     def _sign(self, labels: Contingency) -> Array:
         """Return the sign of every pair's correlation: the labels', or the user's own."""
         if self.sign is not None:
-            return check_table(self.sign, labels.groups, labels.tasks, "sign").astype(int)
+            return _read_table(self.sign, labels.groups, labels.tasks, "sign").astype(int)
         if isinstance(self.base, str):
             sign = association_sign(labels)
         else:
-            rates = check_table(self.base, labels.groups, labels.tasks, "base")
+            rates = _read_table(self.base, labels.groups, labels.tasks, "base")
             average = self._average(rates, labels)
             sign = compare_counts(*np.broadcast_arrays(rates, average), exact=False)
         return np.where(sign == 0, -1, sign) if self.ties == "negative" else sign
@@ -229,6 +229,44 @@ class DirectionalAuditor(CooccurrenceAuditor):
                 "{base='train'} compares predictions with training labels, and there are none: "
                 "pass them (fit, or {y_train}), or use {base='test'}."
             )
+
+
+def _read_table(table: pd.DataFrame, groups: Names, tasks: Names, name: str) -> Array:
+    """Return a user's table of groups × tasks as numbers, in the order of the data."""
+    if not isinstance(table, pd.DataFrame):
+        raise InputTypeError(
+            "{name} must be a pandas DataFrame with a row for every group and a column for every "
+            "task, so that their order does not matter. Got {kind} instead.",
+            name=name,
+            kind=type(table).__name__,
+        )
+    positions = []
+    for kind, wanted, present in (("group", groups, table.index), ("task", tasks, table.columns)):
+        position = {plain(label): i for i, label in enumerate(present)}
+        lacking = [name for name in wanted if name not in position]
+        if lacking:
+            raise InputError(
+                "{name} must have a row for every group and a column for every task, and lacks "
+                "{kind} {lacking} (it has {present}).",
+                name=name,
+                kind=kind,
+                lacking=quote(lacking),
+                present=quote(position),
+            )
+        if len(position) < len(present):
+            raise InputError("{name} names a {kind} twice.", name=name, kind=kind)
+        positions.append([position[name] for name in wanted])
+    try:
+        values = np.asarray(table, dtype=float)[np.ix_(*positions)]
+    except (TypeError, ValueError):
+        text = "{name} must hold numbers, and none may be missing."
+        raise InputError(text, name=name) from None
+    allowed = np.isin(values, (-1, 0, 1)) if name == "sign" else (values >= 0) & (values <= 1)
+    if not allowed.all():
+        meant = "-1, 0 or 1" if name == "sign" else "a conditional probability in [0, 1]"
+        text = "{name} must hold {meant} for every pair; got {seen:.6g}."
+        raise InputError(text, name=name, meant=meant, seen=values[~allowed][0])
+    return values
 
 
 def compares_rows(auditor: Any) -> bool:

@@ -21,10 +21,10 @@ from skbiasamp._input.errors import (
     quote,
     speaking,
 )
+from skbiasamp._input.rows import read_rows
 from skbiasamp._io.files import FEW_ROWS, are_files, as_patterns, opened
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.counts.engines import names_of, open_frame
-from skbiasamp.counts.frames import read_labels
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -97,7 +97,7 @@ def count_labels(
             labels = labels | {"y_pred": y_pred, "y_score": y_score}
         how.setdefault("max_groups", None)
         with speaking(names):
-            read = read_labels(y_true, **labels, like=like, scores=scores, **how)
+            read = read_rows(y_true, **labels, like=like, scores=scores, **how)
         return Contingency.of_rows(read)
     if any(other is not None for other in labels.values()):
         raise InputTypeError(

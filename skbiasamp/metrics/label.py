@@ -86,6 +86,7 @@ class LabelAuditor(CooccurrenceAuditor):
     amplified = "the majority class of its labels"
     columns: ClassVar = {"base": "Labelled so", "observed": "Predicted so"}
     _uses_groups = False
+    _compares_groups = False
 
     def _count(self, y_true: Any, labels: Any, columns: Any, **known: Any) -> Contingency:
         if columns or is_contingency(y_true):  # groups were counted too
@@ -101,9 +102,6 @@ class LabelAuditor(CooccurrenceAuditor):
         everyone = [_EVERYONE[0]] * len(to_native(rows, "y_true"))
         labels = {**labels, "sensitive_features": everyone, "sensitive_pred": None}
         return super()._count(y_true, labels, columns, **known)
-
-    def _check_groups(self, cells: Contingency) -> None:
-        """Groups play no part."""
 
     def _sign(self, labels: Contingency) -> Array:
         counts, total = labels.count("task"), np.asarray(labels.total)

@@ -16,12 +16,11 @@ from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import PARAMETER_OF, InputError, fewer_groups, quote, speaking
 from skbiasamp._input.labels import codes_of
 from skbiasamp._input.options import Option, WithOptions, keywords
-from skbiasamp._input.rows import read_clusters
+from skbiasamp._input.rows import read_clusters, read_rows
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.compat import Interval, StrOptions
 from skbiasamp._utils.random import chunks, generator
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
-from skbiasamp.counts.frames import read_labels
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, paired_p_values
 from skbiasamp.metrics.inputs import read_columns
 from skbiasamp.render.document import Document, Text
@@ -433,7 +432,7 @@ class _Rows(NamedTuple):
         table = pd.DataFrame(to_native(given["y_pred"], "y_pred"))
         numbers = pos_label is None and all(map(pd.api.types.is_numeric_dtype, table.dtypes))
         with speaking(y_true="y_pred", clusters="pairs", max_groups=fewer_groups):
-            rows = read_labels(
+            rows = read_rows(
                 given["y_pred"],
                 sensitive_features=given["sensitive_features"],
                 sample_weight=given["sample_weight"],

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
+from math import comb
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
-from skbiasamp._input.checks import DIRECTIONS, Array
+from skbiasamp._input.checks import DIRECTIONS, Array, Names
 from skbiasamp._input.errors import InputError
+from skbiasamp._input.labels import Members, Side, as_bytes, in_slices
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import Interval, StrOptions
-from skbiasamp.counts.cells import labels_of, side_of, sides_of, unweighted, with_sides
+from skbiasamp.counts.cells import C, labels_of, side_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.counts.tasks import (
-    OfSets,
-    frequent_sets,
-    patterns_of,
-    set_names,
-    superset_counts,
-)
 from skbiasamp.inference.association import Association, association_of
 from skbiasamp.inference.pairs import MeanSize, Pairs
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
@@ -163,15 +160,15 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         """Return the sets of tasks that occur in all labels, as rows of booleans."""
         # Sets are chosen by how many rows have them, not by how much these rows weigh.
         labelled = (cells for cells in (train, test) if cells.has("task"))
-        known = [patterns_of(unweighted(cells), "task", ()) for cells in labelled]
+        known = [_sets_of_rows(cells) for cells in labelled]
         most = len(train.tasks) if self.max_size is None else self.max_size
         if self.combinations == "all":
-            sets = frequent_sets(known, most, self.min_count)
+            sets = _frequent_sets(known, most, self.min_count)
         else:
             patterns, counts = known[0]
-            sets = patterns[(counts[:, 0] >= self.min_count) & (patterns.sum(axis=1) <= most)]
+            sets = patterns[(counts >= self.min_count) & (patterns.sum(axis=1) <= most)]
             for audited in known[1:]:
-                sets = sets[superset_counts(*audited, sets)[:, 0] >= self.min_count]
+                sets = sets[_superset_counts(*audited, sets) >= self.min_count]
         sets = sets[sets.sum(axis=1) >= self.min_size]
         # Small sets first, then in the order of the tasks.
         return {"sets": sets[np.lexsort((*(~sets).T[::-1], sets.sum(axis=1)))]}
@@ -179,8 +176,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         """Return how far predictions move sets of tasks, from training labels or those of rows."""
         sets, own = fixed["sets"], self._in_rows
-        in_sets = OfSets(sets)
-        rows, trained = in_sets(test), in_sets(train)
+        rows = _onto_sets(test, sets)
+        trained = rows if train is test else _onto_sets(train, sets)
         sides: tuple[SideName, SideName] = ("task", "group")
         predicted: tuple[SideName, SideName] = ("task_pred", "group")
         if self.direction != "A->T":
@@ -203,7 +200,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             sign = association_sign(trained)
         pairs = Pairs(
             train.groups,
-            set_names(train.tasks, sets),
+            _set_names(train.tasks, sets),
             labelled=labelled,
             predicted=after,
             sign=sign,
@@ -248,8 +245,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     def _trained(self) -> Contingency:
         """The training labels of sets of tasks."""
         sets = self._fixed(self.contingency_, self.contingency_)["sets"]
-        of_sets = OfSets(sets)(self.contingency_)
-        names = set_names(self.contingency_.tasks, sets)
+        of_sets = _onto_sets(self.contingency_, sets)
+        names = _set_names(self.contingency_.tasks, sets)
         side = replace(side_of(of_sets, "task"), names=names)
         return with_sides(of_sets, {**sides_of(of_sets), "task": side})
 
@@ -274,6 +271,155 @@ def _associate(
     return association_of(
         cells, labels_of(cells, outcome), labels_of(cells, given), by_group=False, times=times
     )
+
+
+# --------------------------------------------------------------------------- sets of tasks
+
+# A set is a row of booleans, with a column for each task.
+
+# Above this many combinations "all" is a mistake more often than a wish.
+_MOST_COMBINATIONS = 2_000_000
+# Multiplications that counting the candidates of one size may take: some 20 seconds.
+_MOST_WORK = 2e11
+
+
+def _sets_of_rows(cells: Contingency) -> tuple[Array, Array]:
+    """Return the distinct sets of tasks that rows have as labels, and how many rows have each."""
+    cells.require_rows("Which sets of tasks occur")
+    sets, code = labels_of(cells, "task").patterns()
+    return sets, np.bincount(code, cells.rows, minlength=len(sets))
+
+
+def _superset_counts(patterns: Array, counts: Array, sets: Array) -> Array:
+    """Return for each set the sum of the counts of the patterns that hold all of it."""
+    n_tasks = patterns.shape[1]
+    if n_tasks <= 20 and 2**n_tasks * n_tasks <= len(sets) * len(patterns):
+        # One addition a task sums over all supersets at once (a transform of the lattice).
+        powers = 1 << np.arange(n_tasks)[::-1]
+        lattice = np.bincount(patterns @ powers, counts, minlength=2**n_tasks)
+        shaped = lattice.reshape((2,) * n_tasks + (1,))
+        for axis in range(n_tasks):
+            absent, present = np.moveaxis(shaped, axis, 0)
+            absent += present
+        return lattice[sets @ powers]
+    sums = np.empty(len(sets))
+    # Sums of so few whole numbers are exact in single precision too, which is faster.
+    few = np.array_equal(counts, np.rint(counts)) and counts.sum() <= 2**24
+    counts = counts.astype(np.float32 if few else float)
+    columns = patterns.T.astype(np.float32)
+    block = max(1, (1 << 24) // max(1, len(patterns)))
+    for low in range(0, len(sets), block):
+        chosen = sets[low : low + block]
+        common = chosen.astype(np.float32) @ columns
+        # Few patterns hold a set of several tasks.
+        holds = sparse.csr_array(common == chosen.sum(axis=1, keepdims=True), dtype=counts.dtype)
+        sums[low : low + block] = holds @ counts
+    return sums
+
+
+def _frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: float) -> Array:
+    """Grow sets task by task; a set is frequent only if all its subsets are."""
+    every_set: list[Array] = []
+    n_tasks = known[0][0].shape[1]
+    largest = _frequent_together(known, min_count)
+    if sum(comb(largest, k) for k in range(1, min(max_size, largest) + 1)) > _MOST_COMBINATIONS:
+        raise InputError(
+            "{combinations='all'} finds more than {most:,} sets: all those of {n} tasks that some "
+            "rows have together. Bound them with {max_size} or {min_count}, or use "
+            "{combinations='observed'}.",
+            most=_MOST_COMBINATIONS,
+            n=largest,
+        )
+    candidates = np.eye(n_tasks, dtype=bool)
+    for size in range(1, max_size + 1):
+        often = np.ones(len(candidates), dtype=bool)
+        for patterns, counts in known:
+            often &= _superset_counts(patterns, counts, candidates) >= min_count
+        level = candidates[often]
+        every_set.append(level)
+        if sum(map(len, every_set)) > _MOST_COMBINATIONS:
+            raise InputError(
+                "{combinations='all'} finds more than {most:,} sets of up to {size} tasks. Bound "
+                "them with {max_size} or {min_count}, or use {combinations='observed'}.",
+                most=_MOST_COMBINATIONS,
+                size=size,
+            )
+        members = np.nonzero(level)[1].reshape(-1, size)
+        members = members[np.lexsort(members.T[::-1])]
+        partners = _partners(members)
+        n_grown = int(partners.sum())  # before they are made
+        n_distinct = max(len(patterns) for patterns, _ in known)
+        if size < max_size and float(n_grown) * n_distinct * n_tasks > _MOST_WORK:
+            raise InputError(
+                "{combinations='all'} would have to count {n:,} sets of {size} tasks in {rows:,} "
+                "distinct rows. Bound them with {max_size} or {min_count}, or use "
+                "{combinations='observed'}.",
+                n=n_grown,
+                size=size + 1,
+                rows=n_distinct,
+            )
+        grown = _grown(members, partners)
+        if not len(grown):
+            break
+        candidates = np.zeros((len(grown), n_tasks), dtype=bool)
+        np.put_along_axis(candidates, grown, True, axis=1)
+    return np.concatenate(every_set)
+
+
+def _frequent_together(known: list[tuple[Array, Array]], min_count: float) -> int:
+    """Return the size of a set that is frequent in all labels; there may be larger ones."""
+    frequent = np.ones((1, known[0][0].shape[1]), dtype=bool)
+    for patterns, counts in known:
+        often = patterns[counts >= min_count]
+        often = often[np.argsort(-often.sum(axis=1))[:100]]
+        frequent = (frequent[:, None] & often).reshape(-1, frequent.shape[1])
+    return int(frequent.sum(axis=1).max(initial=0))
+
+
+# Here a set is a row of positions of tasks, and rows are sorted.
+
+
+def _partners(members: Array) -> Array:
+    """Return how many of the following sets differ from each in their last task only."""
+    differs = (members[1:, :-1] != members[:-1, :-1]).any(axis=1)
+    run = np.concatenate([[0], np.cumsum(differs)]) if len(members) else np.empty(0, dtype=int)
+    return np.searchsorted(run, run, side="right") - np.arange(len(run)) - 1
+
+
+def _grown(members: Array, partners: Array) -> Array:
+    """Return the sets with one task more of which all subsets are there: two make one."""
+    first = np.repeat(np.arange(len(members)), partners)
+    start = np.cumsum(partners) - partners
+    second = np.arange(len(first)) - start[first] + first + 1
+    grown = np.column_stack([members[first], members[second, -1]])
+    for left_out in range(members.shape[1] - 1):  # without one of the last two tasks it is known
+        subsets = as_bytes(np.delete(grown, left_out, axis=1))
+        grown = grown[np.isin(subsets, as_bytes(members))]
+    return grown
+
+
+def _onto_sets(cells: C, sets: Array) -> C:
+    """Return cells whose tasks are sets of tasks, present when all of them are."""
+    cells.require_rows("Which sets of tasks occur")
+    sides = sides_of(cells)
+    names, size = tuple(range(len(sets))), sets.sum(axis=1)
+    columns = sets.T.astype(np.float32)
+    labelled: tuple[SideName, ...] = ("task", "task_pred")
+    for name in labelled:
+        if name in sides:
+            labels = labels_of(cells, name)
+            has_set = np.empty((cells.n_cells, len(sets)), dtype=bool)
+            for rows in in_slices(cells.n_cells):
+                has_set[rows] = labels.dense(rows, np.float32) @ columns == size
+            sides[name] = Side(names, Members(has_set), open=False)
+    return with_sides(cells, sides)
+
+
+def _set_names(tasks: Names, sets: Array) -> Names:
+    """Return each set of tasks as the tuple of their names."""
+    flat = [tasks[i] for i in np.nonzero(sets)[1].tolist()]
+    ends = np.cumsum(sets.sum(axis=1)).tolist()
+    return tuple(tuple(flat[low:high]) for low, high in pairwise([0, *ends]))
 
 
 multi_attribute_amplification = function_of(MultiAttributeAuditor)

@@ -93,7 +93,7 @@ class PercentageAuditor(CooccurrenceAuditor):
         return ()
 
     def _check(self, test: Contingency) -> None:
-        self._check_labels(test)
+        super()._check(test)
         if not (test.has("task_pred") or test.has("group_pred")):
             raise InputError(
                 "percentage amplification compares labels with predictions: pass {y_pred} or "

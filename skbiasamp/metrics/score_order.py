@@ -11,7 +11,7 @@ from scipy import stats
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, Role, role_of_model
 from skbiasamp._input.labels import Side, codes_of
-from skbiasamp.counts.cells import naming_side, side_of, sides_of
+from skbiasamp.counts.cells import side_of, sides_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import of_model
 from skbiasamp.inference.influence import variance_of
@@ -76,7 +76,7 @@ def group_order(cells: Contingency) -> ScoreOrder | None:
 
 def is_chosen(test: Contingency) -> bool:
     """Whether the positive class was chosen; else it is the one that sorts last."""
-    return naming_side(test).pos_label is not None
+    return test.naming.pos_label is not None
 
 
 def are_named(test: Contingency) -> bool:
@@ -84,10 +84,10 @@ def are_named(test: Contingency) -> bool:
     return all(isinstance(name, str) for name in test.classes or (None,))
 
 
-def check_class(test: Contingency) -> Contingency:
-    """Return audited rows; raise if scores are clearly of the other class, which nobody chose."""
-    if not are_named(test) or is_chosen(test):
-        return test
+def check_class(test: Contingency) -> None:
+    """Raise if scores are clearly of the other class, and nobody chose the positive one."""
+    if test.naming.pos_label is not None or not are_named(test):
+        return
     for model in test.models or (None,):
         order = score_order(test if model is None else of_model(test, model))
         if order is None or not order.reversed:
@@ -103,7 +103,6 @@ def check_class(test: Contingency) -> Contingency:
             first=Role("pos_label", f"={order.other!r}"),
             last=Role("pos_label", f"={order.positive!r}"),
         )
-    return test
 
 
 def _order(

@@ -14,30 +14,29 @@ from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.value import Signs
 
 
-def compare_counts(left: Array, right: Array, *, exact: bool) -> Array:
-    """Return the sign of left − right, 0 if they are equal.
+def compare_counts(
+    left: Array, right: Array, *, exact: bool, times: tuple[Any, Any] = (1, 1)
+) -> Array:
+    """Return the sign of left − right, 0 if they are equal; of products, if there are `times`.
 
     Sums of whole weights are exact; those of fractional weights carry rounding noise, which
     must not give an independent pair a sign.
     """
+    counts = [np.asarray(count) for count in (left, times[0], right, times[1])]
+    if exact:
+        # Products of whole counts up to 2**53 outgrow floats first and 64-bit integers later.
+        most = [float(np.max(count, initial=0)) for count in counts]
+        limit = max(most[0] * most[1], most[2] * most[3])
+        if limit >= 2**62:
+            counts = [np.vectorize(int, otypes=[object])(count) for count in counts]
+        elif limit >= 2**53:
+            counts = [count.astype(np.int64) for count in counts]
+    left, right = counts[0] * counts[1], counts[2] * counts[3]
     difference = left - right
     if exact:
         return np.sign(difference).astype(int)
     noise = 1e-12 * np.maximum(np.abs(left), np.abs(right)).astype(float)
     return np.where(np.abs(difference) <= noise, 0, np.sign(difference)).astype(int)
-
-
-def countable(total: Any, *arrays: Array, exact: bool, factor: int = 1) -> tuple[Array, ...]:
-    """Return counts in a type in which the product of two of them is exact."""
-    if not exact:
-        return arrays
-    # Products of whole counts up to 2**53 outgrow floats first and 64-bit integers later.
-    limit = float(np.max(total)) * max(float(np.max(total)), factor)
-    if limit < 2**53:
-        return arrays
-    if limit < 2**62:
-        return tuple(np.asarray(array).astype(np.int64) for array in arrays)
-    return tuple(np.vectorize(int, otypes=[object])(array) for array in arrays)
 
 
 def overall_rate(cells: Contingency, side: SideName) -> Array:
@@ -48,12 +47,13 @@ def overall_rate(cells: Contingency, side: SideName) -> Array:
 
 def association_sign(labels: Contingency) -> Array:
     """Return the sign of P(a, t) − P(a) P(t) for every pair of group and task; a tie is 0."""
-    n, exact = labels.total, labels.whole
-    counts = labels.joint("group", "task"), labels.count("group"), labels.count("task")
-    total, joint, groups, tasks = countable(n, np.asarray(n), *counts, exact=exact)
     # Counts, not frequencies: exact ties must stay ties (1/3 of 3/7 does not survive division).
-    chance = groups[..., :, None] * tasks[..., None, :]
-    return compare_counts(total[..., None, None] * joint, chance, exact=exact)
+    return compare_counts(
+        labels.joint("group", "task"),
+        labels.count("group")[..., :, None],
+        times=(np.asarray(labels.total)[..., None, None], labels.count("task")[..., None, :]),
+        exact=labels.whole,
+    )
 
 
 def share_sign(labels: Contingency) -> Array:
@@ -64,9 +64,7 @@ def share_sign(labels: Contingency) -> Array:
 
 def over_share(part: Array, whole: Array, shares: int, *, exact: bool) -> Array:
     """Return 1 where part/whole > 1/shares, else 0; exactly 1/shares is not above it."""
-    limit = np.max(whole, initial=1)
-    part, whole = countable(limit, part, whole, exact=exact, factor=shares)
-    return (compare_counts(part * shares, whole, exact=exact) > 0).astype(int)
+    return (compare_counts(part, whole, times=(shares, 1), exact=exact) > 0).astype(int)
 
 
 def with_audited_signs(pairs: Pairs, train: Contingency, audited: Association) -> Pairs:

@@ -15,13 +15,18 @@ from sklearn.utils.validation import validate_data
 from skbiasamp._input.checks import Array, Names, check_known, require_groups
 from skbiasamp._input.classes import recode
 from skbiasamp._input.containers import check_lengths, to_native, without_times
-from skbiasamp._input.errors import InputError, InputTypeError, speaking, without_policies
+from skbiasamp._input.errors import InputError, InputTypeError, fewer_groups, speaking
 from skbiasamp._input.labels import Rows, as_bytes, codes_of
 from skbiasamp._input.rows import read_rows
 from skbiasamp.compose.sensitive import check_frame
 
 # Mitigations have no parameters `missing` and `max_groups`.
-WITHOUT_POLICIES: dict[str, Any] = {"y_true": "y"} | without_policies("before fitting")
+WITHOUT_POLICIES: dict[str, Any] = {
+    "y_true": "y",
+    "missing='drop'": "before fitting",
+    "missing='group'": "called 'unknown', for example",
+    "max_groups": fewer_groups,
+}
 
 
 @dataclass(frozen=True, eq=False)

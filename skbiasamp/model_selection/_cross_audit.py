@@ -18,7 +18,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import GroupKFold
 from sklearn.utils import check_random_state
 
-from skbiasamp._input.checks import Array
+from skbiasamp._input.checks import Array, check_models
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, has_method, validate_params
@@ -29,7 +29,7 @@ from skbiasamp._utils.warnings import collected
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.outcomes import outcomes_of
-from skbiasamp.counts.several_models import check_model, check_models
+from skbiasamp.counts.several_models import check_model
 from skbiasamp.inference import adjust_p_values
 from skbiasamp.inference.influence import interval
 from skbiasamp.inference.runs import Mean

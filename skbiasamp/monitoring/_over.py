@@ -14,7 +14,7 @@ from skbiasamp._input.options import keywords
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import collected
-from skbiasamp.counts.cells import distinct, naming_side
+from skbiasamp.counts.cells import distinct
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.merging import check_alike, common_positive, merged, present, within
 from skbiasamp.counts.outcomes import outcome_names, outcomes_of
@@ -292,7 +292,7 @@ def _parts_like(
             notes += _noted(name, ["no rows in this period."])
     parts: dict[str, Contingency] = {}
     for name, cells in full.items():
-        if naming_side(cells).pos_label is not None:  # else it is that of the reference
+        if cells.naming.pos_label is not None:  # else it is that of the reference
             common_positive([first, cells])
         check_alike(first, cells)
         part, lost = within(cells, first)

@@ -15,7 +15,6 @@ from skbiasamp._input.containers import check_lengths
 from skbiasamp._input.errors import InputError, Role, quote, speaking
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.docstrings import filling
-from skbiasamp.counts.cells import naming_side
 from skbiasamp.counts.contingency import is_contingency
 from skbiasamp.metrics.inputs import count_labels, row_by_row
 from skbiasamp.report._groups import selection_table
@@ -164,7 +163,7 @@ def selection_rates(
             test = count_labels(labels, inputs, columns, **{**how, "pos_label": favourable})
             favourable = None
     words = [name for name in test.classes or () if _is_word(name)]
-    if favourable is None and words and naming_side(test).pos_label is None:
+    if favourable is None and words and test.naming.pos_label is None:
         text = (
             "{y_pred} holds the classes {classes}. Which of them do people want? Pass it as "
             "{favourable}, for example {example}."

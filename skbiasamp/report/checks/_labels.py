@@ -11,7 +11,6 @@ from skbiasamp._input.checks import Names
 from skbiasamp._input.classes import unspaced, visible
 from skbiasamp._input.errors import quote
 from skbiasamp._utils.formatting import task_of
-from skbiasamp.counts.cells import naming_side
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.metrics.score_order import ScoreOrder, are_named, group_order, is_chosen, score_order
 from skbiasamp.report.checks import PAIRS, ROWS, Audited, Seen, check
@@ -217,5 +216,5 @@ def reference_as_truth(audited: Audited) -> Seen:
 def favourable_class(audited: Audited) -> Seen:
     """No class was marked as the one that people want."""
     has_rates = audited.test.has("task_pred") and not audited.are_attacks
-    if has_rates and not audited.favourable and naming_side(audited.test).one_label:
+    if has_rates and not audited.favourable and audited.test.naming.one_label:
         yield {}
