@@ -178,6 +178,7 @@ def test_a_holdout_trains_one_attacker_a_draw(world):
     assert paper.score(**world) == pytest.approx(whole.score(**world), abs=0.08)
 
 
+@pytest.mark.slow
 def test_groups_by_coin_toss_are_not_significant():
     """Texts of equal quality that do not depend on the group: at most 5 % are significant."""
     found = []

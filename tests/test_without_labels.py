@@ -274,6 +274,7 @@ def table(n, share, rate, rng):
 
 
 # The interval of MALS is for these training rows.
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(2, 1), (4, 6)])
 @pytest.mark.parametrize(
     ("auditor", "known"),
