@@ -410,7 +410,7 @@ def test_noise_is_no_part(kind):
     wrong = dict.fromkeys(parts, 0)
     for seed in range(n_sets):
         rng = np.random.default_rng(seed)
-        n, tasks, groups = (1000, 20, 5) if kind == "many pairs" else (500, 1, 3)
+        n, tasks, groups = (1000, 10, 5) if kind == "many pairs" else (500, 1, 3)
         unit = np.arange(n) // 4 if kind == "clusters" else np.arange(n)
         group, dept = rng.integers(groups, size=n)[unit], rng.choice(["law", "art"], n)
         rates = rng.uniform(0.1, 0.6, tasks)

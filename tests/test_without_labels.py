@@ -557,6 +557,7 @@ def test_a_reference_that_is_no_sample_has_no_error():
         assert auditor.metric == "MALS" or (widths[0][1] > 1.1 * widths[1][1]).all()
 
 
+@pytest.mark.slow
 def test_generations_are_watched_against_generation_0():
     """A generator that learns from its own rows, and one that does not change."""
     alarms = {"learns": 0, "stays": 0}
