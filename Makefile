@@ -76,10 +76,10 @@ test-benchmarks: $(READY) ## run the short form of every benchmark, and check it
 fuzz: $(READY) ## make hostile calls for a long time (FUZZ_CALLS=1000000)
 	FUZZ_CALLS=$(FUZZ_CALLS) $(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -rP tests/test_fuzz.py tests/test_meaning.py
 
-test-no-torch: $(CORE_READY) ## run the same tests in an environment without torch
+test-no-torch: $(CORE_READY) ## run the same tests in an environment without torch, but those that take long
 	@.venv-core/bin/python -c "import importlib.util, sys; \
 		sys.exit(importlib.util.find_spec('torch') and 'torch can be imported here: this run would prove nothing')"
-	.venv-core/bin/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m "not benchmarks" $(PYTEST_ARGS)
+	.venv-core/bin/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m "not benchmarks and not slow" $(PYTEST_ARGS)
 
 test-clients: $(CLIENTS_READY) ## run the tests of other libraries: XGBoost, MLflow, Fairlearn, ... (1 GB)
 	SKBIASAMP_CLIENTS=1 .venv-clients/bin/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q $(PYTEST_ARGS) \
@@ -89,7 +89,7 @@ test-spark: $(SPARK_READY) ## run the tests of Spark, in an environment of half 
 	.venv-spark/bin/python -m pytest -q $(PYTEST_ARGS) tests/test_engines_spark.py
 
 test-oldest: $(OLDEST_READY) ## run the tests of compatibility with the oldest releases we allow
-	.venv-oldest/bin/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q $(PYTEST_ARGS) $(COMPATIBILITY)
+	.venv-oldest/bin/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m "not slow" $(PYTEST_ARGS) $(COMPATIBILITY)
 
 lint: $(READY) ## check style, format and types
 	$(BIN)/ruff check

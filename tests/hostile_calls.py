@@ -61,6 +61,7 @@ QUICK = {
     "max_epochs": [1],
     "pretrain_epochs": [1],
     "adversary_epochs": [1],
+    "seeds": [2],
     "verbose": [0],
     "n_samples": [20],
 }

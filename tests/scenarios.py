@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 import pandas as pd
+import polars
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
@@ -11,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skbiasamp
 from skbiasamp import (
+    Contingency,
     DirectionalAuditor,
     DPAAuditor,
     LeakageAuditor,
@@ -24,6 +26,7 @@ from skbiasamp import (
 )
 from skbiasamp.attackers import ExactAttacker
 from skbiasamp.datasets import load_compas
+from skbiasamp.text.labeler import NO_LABEL, REFUSAL
 
 QUICK = {"n_resamples": 99, "random_state": 0}
 SCENARIOS = {}
@@ -653,6 +656,65 @@ def watch_of_several_tasks():
     )
     watched = {"time": "month", "target": TASKS, "prediction": NEW, "sensitive": ["sex", "region"]}
     return skbiasamp.audit_over(rows, **watched, reference=2, strict=True, alpha=0.1, n_draws=199)
+
+
+def reports_of_doubtful_rows():
+    """Yield reports of rows that are probably not what their user thinks."""
+    rows, rng = ROWS(), np.random.default_rng(21)
+    right = rows["cook_score"].to_numpy()
+    random, numbers = rng.permutation(right), rng.integers(0, 40, len(rows))
+    sex, person = rows["sex"], np.arange(len(rows))
+    yield report(rows, y_score=1 - right)
+    words = {name: rows[name].map({0: "no", 1: "yes"}) for name in ("cook", "cook_new")}
+    yield report(rows.assign(**words), y_score=random)
+    men = np.where(sex == "man", 0.8, 0.3)
+    yield report(rows, sensitive_pred=men, auditor=DirectionalAuditor("T->A"))
+    train = rows.assign(cook=1, sex=sex.replace("man", "boy"))
+    yield report(rows, **trained(train))
+    yield report(rows.assign(cook=numbers, cook_new=numbers[::-1]))
+    twice = pd.concat([rows, rows], ignore_index=True)
+    yield report(twice.assign(sex=18 + np.arange(800) % 32))
+    spelled = {"sex": sex.where(person % 3 > 0, sex.str.title())}
+    spelled["cook"] = rows["grade"].where(person % 5 > 0, "A ")
+    spelled["cook_new"] = rows["grade"].where(person % 7 > 0, "d")
+    yield report(rows.assign(**spelled))
+    yield report(rows.assign(sex=sex.where(person % 4 > 0, "n/a")))
+    yield report(rows, sample_weight=rows["person"] + 1)
+    answers = rows["grade"].map({"a": "yes", "b": NO_LABEL, "c": REFUSAL})
+    yield report(rows.assign(cook=answers, cook_new=answers[::-1].to_numpy()))
+    frame, tasks = polars.from_pandas(MANY()).lazy(), {"target": TASKS, "prediction": NEW}
+    sums = Contingency.from_frame(frame, **tasks, sensitive="sex", joint=False)
+    yield skbiasamp.audit(sums, auditor=DirectionalAuditor(), random_state=0)
+    attacker = LeakageAuditor(attacker=ExactAttacker(), cv=None, n_draws=2, **QUICK)
+    yield report(rows.assign(cook_new=1 - rows["cook"]), auditor=attacker)
+    people = sex.to_numpy()[:160]
+    human, model = written(people, [0.3, 0.8])
+    how = {"attacker": attacker_of_texts(), "quality": "accuracy", "cv": 4, "n_draws": 1}
+    model = ["..." if at % 8 == 0 else text for at, text in enumerate(model)]
+    human = [
+        f"{text} " + " ".join(f"word{at}x{i}" for i in range(6)) for at, text in enumerate(human)
+    ]
+    auditor = LICAuditor(**how, **QUICK)
+    yield skbiasamp.audit(human, model, sensitive_features=people, auditor=auditor, random_state=0)
+    models = {"old": "cook_old", "new": "cook_score"}
+    yield comparison(rows.assign(sex=sex.where(person % 9 > 0, None)), models, missing="drop")
+    # Both groups lose predictions: rates come closer, shares move apart.
+    cook, new = (
+        [1] * n + [0] * (100 - n) + [1] * m + [0] * (100 - m) for n, m in [(30, 60), (14, 40)]
+    )
+    lost = pd.DataFrame({"sex": ["woman"] * 100 + ["man"] * 100, "cook": cook, "new": new})
+    auditors = [DirectionalAuditor(), MALSAuditor()]
+    lost = pd.concat([lost] * 50, ignore_index=True)
+    yield comparison(lost, {"old": "cook", "new": "new"}, auditor=auditors)
+
+
+@scenario
+def doubtful_rows():
+    """Return what is found in such rows, but for what is found in any."""
+    usual = {each.code for each in report(ROWS()).findings}
+    found = [each for one in reports_of_doubtful_rows() for each in one.findings]
+    table = [(each.code, each.text, each.action) for each in found if each.code not in usual]
+    return pd.DataFrame(sorted({*table}), columns=["code", "seen", "step"])
 
 
 # Those that are one call.

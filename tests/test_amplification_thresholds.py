@@ -97,6 +97,7 @@ def test_thresholds_by_group_cost_less():
         two.predict(X[["skill"]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_group", [False, True])
 def test_intervals_count_that_thresholds_were_chosen(by_group):
     """In 25 small data sets, held-out decisions say how far the choice goes beyond the limit."""
@@ -118,6 +119,7 @@ def test_intervals_count_that_thresholds_were_chosen(by_group):
     assert np.mean(scored) >= 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 0.05])
 @pytest.mark.parametrize("by_group", [False, True])
 def test_intervals_cover_new_rows_if_hardly_any_decision_is_wrong(noise, by_group):

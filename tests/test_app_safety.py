@@ -25,7 +25,7 @@ ROWS = b"sex,hired,predicted\n" + b"f,0,0\nf,1,0\nm,1,1\nm,0,1\n" * 25
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory):
-    with running_app(tmp_path_factory.mktemp("app"), "--max-size", "5") as running:
+    with running_app(tmp_path_factory.mktemp("app"), "--max-size", "2") as running:
         yield running
 
 
@@ -200,7 +200,7 @@ def test_what_is_no_table_is_refused_and_not_kept(app, page, name, content, reas
 def endless(start, part):
     """Yield a body without an end, the first megabytes at once."""
     yield start
-    for _ in range(160):
+    for _ in range(64):
         yield part
     while True:
         time.sleep(0.1)
@@ -222,15 +222,15 @@ def test_a_file_without_end_is_refused_and_not_kept(app, page, start, part):
 
 def test_a_file_that_is_too_large_is_refused_with_the_reason(app, page):
     before = app.stored()
-    content = ROWS + b"m,1,1\n" * 1_000_000
+    content = ROWS + b"m,1,1\n" * 400_000
     assert "--max-size" in refused(page.post("files?name=a.csv", content=content))
-    one_line = b"x" * 4_000_000
+    one_line = b"x" * 1_500_000
     assert "it is no table" in refused(page.post("files?name=a.csv", content=one_line))
     assert app.stored() == before
 
 
 def test_files_of_all_tabs_together_have_a_limit(app, page):
-    content = ROWS + b"m,1,1\n" * 600_000
+    content = ROWS + b"m,1,1\n" * 240_000
     files = []
     while (response := page.post("files?name=a.csv", content=content)).status_code == 200:
         files.append(response.json()["id"])

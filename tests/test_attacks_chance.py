@@ -55,6 +55,7 @@ COINS = [
 ]
 
 
+@pytest.mark.slow
 @quiet
 @pytest.mark.parametrize(("auditor", "model", "n", "balance"), COINS)
 def test_a_coin_as_the_group_raises_no_alarm(auditor, model, n, balance):
@@ -73,6 +74,7 @@ def test_a_coin_as_the_group_raises_no_alarm(auditor, model, n, balance):
     assert max(alarms, significant) < 7
 
 
+@pytest.mark.slow
 @quiet
 @pytest.mark.parametrize("direction", ["A->T", "T->A"])
 @pytest.mark.parametrize("quality", ["accuracy", "f1", "inverse_log_loss"])
@@ -421,6 +423,7 @@ def test_a_draw_of_many_groups_needs_memory_that_is_linear_in_them():
     assert most_memory(DPAAuditor("T->A", **options), 2000, "sensitive_pred") < 16e6
 
 
+@pytest.mark.slow
 def test_resamples_do_not_count_the_cuts_into_folds_again():
     """At random groups the error is the spread of values: one cut a resample made it 1.37 of it."""
     rng, found = np.random.default_rng(3), []

@@ -121,6 +121,7 @@ def test_a_variance_that_few_clusters_carry_has_student_s_t():
     assert tuple(gap[["difference_low", "difference_high"]]) == pytest.approx(second, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_few_clusters_raise_no_alarm():
     """Without a change. By the normal distribution alone 13 % of data sets had one."""
     clear = 0

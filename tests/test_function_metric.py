@@ -82,6 +82,7 @@ def test_many_rows_are_left_out_in_blocks_and_the_error_stays_about_the_same():
     assert_allclose([result.low, result.high], [again.low, again.high])
 
 
+@pytest.mark.slow
 def test_a_model_without_effect_is_found_in_one_of_twenty():
     found = 0
     for seed in range(200):

@@ -244,6 +244,7 @@ def test_every_target_gives_a_result_if_it_is_called_well(part, tmp_path, monkey
     assert not refused, "hostile_made.py and own_of in hostile_calls.py hold what targets need"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_hostile_calls(part, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -141,6 +141,7 @@ def people(seed, n=100, rows=5):
     return label.astype(int), (label ^ wrong).astype(int), group.astype(int), person
 
 
+@pytest.mark.slow
 def test_a_random_group_is_no_alarm():
     """Attackers that stay what they are in resamples find 15 alarms in these 40 data sets."""
     alarms = 0

@@ -213,6 +213,7 @@ def sized(seed, sizes, keep=None):
     return y.astype(int), np.where(copied, y, redrawn).astype(int), g
 
 
+@pytest.mark.slow
 def test_removing_a_row_moves_an_end_by_a_third_of_a_half_width():
     moves = []
     for seed in range(80):
@@ -225,6 +226,7 @@ def test_removing_a_row_moves_an_end_by_a_third_of_a_half_width():
     assert max(moves) < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["few rows", "few changes"])
 def test_removing_one_of_few_rows_moves_an_end_by_less_than_its_half_width(kind):
     moves = []
@@ -401,6 +403,7 @@ def test_a_difference_that_labels_lack_is_added(train):
     assert found[ADDS] >= 0.85
 
 
+@pytest.mark.slow
 def test_welchs_test_finds_as_much():
     """Two groups with about 30 changed rows each: the audit has the power of Welch's test."""
     both = np.zeros((200, 2))

@@ -103,6 +103,7 @@ def test_scores_have_the_t_interval_and_sign_swaps():
     assert np.isnan(row["ratio"])
 
 
+@pytest.mark.slow
 def test_few_skewed_differences_reach_as_far_as_their_skewness_needs():
     """Of 300 data sets of 10 pairs, Student's t alone finds a difference in 10 %."""
     rng, found = np.random.default_rng(0), 0
@@ -239,6 +240,7 @@ def test_bad_input_is_named(changed, says):
         MatchedPairsAuditor().audit(given.pop("y_pred"), **given)
 
 
+@pytest.mark.slow
 def test_a_model_without_an_effect_is_found_to_have_none():
     def binary(rng):
         return (rng.random((120, 2)) < rng.beta(1, 4, size=(120, 1))).astype(int)
@@ -285,6 +287,7 @@ def test_rows_that_do_not_count_are_as_if_they_were_not_there():
     assert first(result, "n_unmatched") == 1
 
 
+@pytest.mark.slow
 def test_names_that_matter_are_a_second_cluster():
     """Thirty names a group, each with its own effect: pairs alone are far too sure."""
 
@@ -305,6 +308,7 @@ def test_names_that_matter_are_a_second_cluster():
     assert clustered >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_names", "power"), [(10, 2.0), (3, 0.0)])
 def test_names_that_are_few_or_frequent_are_not_certain(n_names, power):
     """A name that most rows have draws the mean of its group to itself."""

@@ -619,33 +619,49 @@ def test_differences_of_estimators_are_those_of_the_same_halves():
     assert_allclose(back.set_index("model").loc["tree", numbers], -there[[0, 2, 1]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["linear", "tree"])
 def test_intervals_include_the_mean_of_models_of_other_samples(name):
-    """With the folds alone they were twice as wide as necessary for the linear model."""
+    """With the folds alone they were twice as wide as necessary for the linear model.
+
+    How much a mean over folds varies is known from 150 samples, by scikit-learn alone: to 6 %. The
+    mean of ten widths varies by 7 %, so that twice the width is seen as often as with 40 intervals
+    whose own ends tell how much they vary.
+    """
     model = LogisticRegression() if name == "linear" else tree(max_depth=4)
 
-    def people(rng, n):
+    def people(rng, n=300):
         x, g = rng.normal(size=(n, 2)), rng.integers(0, 2, n)
         x[:, 0] += g
         return np.column_stack([x, g]), g, (x.sum(axis=1) + rng.normal(size=n) > 0.5).astype(int)
 
-    many, g, y = people(np.random.default_rng(99), 200_000)
-    values, rng = [], np.random.default_rng(98)
-    for part in np.split(np.arange(200_000), 200):
-        x, _, label = people(rng, 240)
-        predicted = clone(model).fit(x, label).predict(many[part])
-        gap = predicted[g[part] == 1].mean() - predicted[g[part] == 0].mean()
-        values.append((gap - y[g == 1].mean() + y[g == 0].mean()) / 2)
-    errors, reach, n_sets = [], [], 40
-    for i in range(n_sets):
-        x, group, label = people(np.random.default_rng(i), 300)
+    def grows(predicted, y, g):
+        gaps = [labels[g == 1].mean() - labels[g == 0].mean() for labels in (predicted, y)]
+        return (gaps[0] - gaps[1]) / 2
+
+    rng = np.random.default_rng(98)
+    folds, means = StratifiedKFold(5), []
+    many, g, y = people(rng, 50_000)
+    for _ in range(150):
+        x, group, label = people(rng)
+        fitted = [clone(model).fit(x[rows], label[rows]) for rows, _ in folds.split(x, label)]
+        tested = [rows for _, rows in folds.split(x, label)]
+        values = [
+            grows(one.predict(x[rows]), label[rows], group[rows])
+            for one, rows in zip(fitted, tested, strict=True)
+        ]
+        means.append((np.mean(values), grows(fitted[0].predict(many), y, g)))
+    (_, true), (varies, _) = np.mean(means, axis=0), np.std(means, axis=0)
+    errors, reach = [], []
+    for i in range(10):
+        x, group, label = people(np.random.default_rng(i))
         how = {"auditor": QUIET, "random_state": i, "sensitive_features": group}
         result = cross_audit(model, x, label, **how)
-        errors.append(result.value - np.mean(values))
+        errors.append(result.value - true)
         reach.append(result.high - result.value)
-    assert abs(np.mean(errors)) < 3 * np.std(errors) / np.sqrt(n_sets)
-    assert np.mean(np.abs(errors) <= reach) >= 0.88
-    assert np.mean(reach) < 1.6 * 1.96 * np.std(errors)
+    assert abs(np.mean(errors)) < 3 * varies / np.sqrt(10)
+    assert np.mean(np.abs(errors) <= reach) >= 0.8
+    assert 0.8 < np.mean(reach) / (stats.t.isf(0.025, 10) * varies) < 1.5
 
 
 class SaysTheGroup(BaseEstimator, ClassifierMixin):
@@ -667,16 +683,20 @@ def test_models_that_add_a_difference_to_equal_labels_are_said_to():
     assert coin.facts.verdict == "no clear effect"
 
 
-@pytest.mark.parametrize(("n_groups", "share"), [(2, 0.1), (6, 0.3)])
-def test_models_of_groups_that_do_not_matter_rarely_amplify_over_folds(n_groups, share):
-    """Without a share for training rows, a constant model did in 15 to 20 % of data sets."""
-    rng, found, n_sets = np.random.default_rng(0), 0, 60
-    for _ in range(n_sets):
+@pytest.mark.slow
+def test_models_of_groups_that_do_not_matter_rarely_amplify_over_folds():
+    """Without a share for training rows, a constant model did in 15 to 20 % of data sets.
+
+    Of 60 data sets, more than 6 do in 3 % of runs at the nominal 5 %, and in 91 % at 17 %.
+    """
+    rng, found = np.random.default_rng(0), 0
+    for n_groups, share in [(2, 0.1), (6, 0.3)] * 30:
         group, y = rng.integers(0, n_groups, 300), (rng.random(300) < share).astype(int)
-        model = DummyClassifier(strategy="most_frequent")
-        result = cross_audit(model, group[:, None], y, sensitive_features=group, random_state=0)
+        model, how = DummyClassifier(strategy="most_frequent"), {"random_state": 0}
+        how |= {"sensitive_features": group, "n_halvings": 5}
+        result = cross_audit(model, group[:, None], y, **how)
         found += result.low > 0 or result.high < 0
-    assert found <= 0.1 * n_sets  # of 5 %, 1.8 standard errors more
+    assert found <= 6
 
 
 def test_a_cross_audit_is_a_report():

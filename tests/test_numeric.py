@@ -502,6 +502,7 @@ def skewed(seed, n=500):
     return np.exp(base + spread * rng.normal(size=n) - spread**2 / 2), np.exp(base), sex
 
 
+@pytest.mark.slow
 def test_a_model_of_expected_prices_is_seldom_said_to_change_them():
     """Few large numbers carry the variance. Each statement is wrong in one of twenty data sets."""
     found = added = pairs = 0

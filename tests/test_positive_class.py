@@ -446,6 +446,7 @@ def weighted(rng, n):
     return labels, rng.normal(size=n), {"sample_weight": rng.gamma(0.5, 1, n) + 1e-3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drawn", [unequal, clustered, weighted])
 def test_scores_that_say_nothing_are_seldom_called_scores_of_the_other_class(drawn):
     """Unequal spreads made a rank test of equal ones call one column in forty reversed."""

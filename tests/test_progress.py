@@ -61,7 +61,7 @@ from skbiasamp import LeakageAuditor
 
 class Slow(LogisticRegression):
     def fit(self, X, y, sample_weight=None):
-        time.sleep(0.05)
+        time.sleep(0.08)
         return super().fit(X, y, sample_weight)
 
 class Mine(LeakageAuditor):
@@ -79,15 +79,15 @@ rng = np.random.default_rng(0)
 sex, x = np.repeat(["f", "m"], 100), rng.normal(size=(200, 1))
 y = (x[:, 0] + (sex == "m") > 0).astype(int)
 plain = skbiasamp.DirectionalAuditor(interval=None)
-auditor = LeakageAuditor(attacker=Slow(), n_draws=12, cv=2, random_state=0)
+auditor = LeakageAuditor(attacker=Slow(), n_draws=8, cv=2, random_state=0)
 skbiasamp.audit(y, (x[:, 0] > 0).astype(int), sensitive_features=sex, auditor=[auditor])
-skbiasamp.cross_audit(Slow(), x, y, sensitive_features=sex, cv=50, random_state=0, auditor=plain)
+skbiasamp.cross_audit(Slow(), x, y, sensitive_features=sex, cv=20, random_state=0, auditor=plain)
 """
 
 
 def slow_calls(folder):
     """Write calls that take some seconds; return how Python runs them."""
-    (folder / "mine.py").write_text(SLOW.replace("N_JOBS", "1").replace("N_DRAWS", "12"))
+    (folder / "mine.py").write_text(SLOW.replace("N_JOBS", "1").replace("N_DRAWS", "8"))
     (folder / "calls.py").write_text(CALLS)
     return ["calls.py"]
 
@@ -97,20 +97,21 @@ def test_a_terminal_shows_what_takes_long_in_bars_which_are_erased(tmp_path):
     code, shown = on_a_terminal(slow_calls(tmp_path), tmp_path)
     assert code == 0
     assert re.search(r"audit.*leakage.*attackers: .* \d+/\d+ ", shown, re.DOTALL)
-    assert re.search(r"folds: .* \d+/70 ", shown)
+    assert re.search(r"folds: .* \d+/40 ", shown)
     assert max(map(len, re.split(r"[\r\n]|\x1b\[A", shown))) <= 80
     assert shown.rstrip("\r").endswith(" ")
 
 
-@pytest.mark.parametrize("where", ["in a file", "turned off"])
-def test_nothing_is_shown_elsewhere(where, tmp_path, monkeypatch):
+def test_nothing_is_shown_elsewhere(tmp_path, monkeypatch):
+    """In a file, and on a terminal where it is turned off: side by side, since both wait."""
     calls = slow_calls(tmp_path)
-    if where == "turned off":
-        monkeypatch.setenv("SKBIASAMP_PROGRESS", "0")
-        assert on_a_terminal(calls, tmp_path) == (0, "")
-    else:
-        done = subprocess.run([sys.executable, *calls], cwd=tmp_path, capture_output=True)
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    in_a_file = subprocess.Popen(
+        [sys.executable, *calls], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    monkeypatch.setenv("SKBIASAMP_PROGRESS", "0")
+    assert on_a_terminal(calls, tmp_path) == (0, "")
+    assert in_a_file.communicate() == (b"", b"")
+    assert in_a_file.returncode == 0
 
 
 def test_verbose_writes_few_lines_into_a_log(capsys):
@@ -178,6 +179,7 @@ def is_alive(group):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_ends_the_command_with_one_line(n_jobs, tmp_path):
     (tmp_path / "mine.py").write_text(SLOW.replace("N_JOBS", str(n_jobs)).replace("N_DRAWS", "400"))

@@ -56,6 +56,7 @@ def test_the_table_has_the_log_ratio_of_each_pair_of_groups_and_outcome():
     assert set(zip(table["group"], table["task"], strict=True)) == pairs
 
 
+@pytest.mark.slow
 def test_the_largest_ratio_raises_no_false_alarm():
     """A model that predicts one label in ten has a larger ε for its few positives alone."""
     rng, alarms, above = np.random.default_rng(1), 0, 0
@@ -162,6 +163,7 @@ def test_preferences_that_grow_are_amplified_although_their_mean_change_is_negat
     assert rates["f"] == pytest.approx((1.5, 1.66), abs=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 def test_the_mean_change_of_rare_preferences_is_not_found_where_there_is_none():
@@ -178,6 +180,7 @@ def test_the_mean_change_of_rare_preferences_is_not_found_where_there_is_none():
     assert found <= 7  # 3 if the level were exactly 5 %
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 def test_few_labelled_rows_of_a_group_do_not_show_that_a_model_changes_preferences():
@@ -200,6 +203,7 @@ def test_a_group_without_a_label_has_no_preference_to_compare_with():
     assert np.isnan(result.table.set_index("group").loc["m", ["base", "low"]].tolist()).all()
 
 
+@pytest.mark.slow
 def test_shares_of_few_rows_are_not_taken_for_shares_further_from_equal():
     rng, alarms, above = np.random.default_rng(4), 0, 0
     for _ in range(60):
@@ -211,6 +215,7 @@ def test_shares_of_few_rows_are_not_taken_for_shares_further_from_equal():
     assert alarms <= 7
 
 
+@pytest.mark.slow
 def test_intervals_of_distances_that_noise_makes_larger_cover():
     """Of 40 predicted rows 60 % are of women. By signs of erf(z) alone 87 % covered."""
     rng, inside = np.random.default_rng(0), 0
@@ -295,6 +300,7 @@ def test_a_comparison_is_the_difference_of_two_audits(auditor):
     assert same.verdicts == {"b": "no clear difference"}
 
 
+@pytest.mark.slow
 def test_an_equally_good_model_that_predicts_less_often_does_not_amplify_more():
     rng, found = np.random.default_rng(7), 0
     for _ in range(30):

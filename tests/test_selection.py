@@ -228,6 +228,7 @@ def equal(sizes, rate, n_samples, seed=0):
     return k / sizes, np.broadcast_to(sizes, k.shape).astype(float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "rate"),
     [

@@ -33,6 +33,7 @@ CLASSES = public_classes(BaseEstimator, needs=["sensitive"])
 every_class = pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 QUICK = {"max_epochs": 1, "batch_size": 120, "random_state": 0, "n_resamples": 5}
 QUICK |= {"limit": 0.9, "pretrain_epochs": 1, "adversary_epochs": 1, "hidden_layer_sizes": (2,)}
+QUICK |= {"cv": 2, "calibration": None}
 
 
 def needs(kind):

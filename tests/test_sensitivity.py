@@ -84,6 +84,7 @@ def test_a_base_of_the_training_labels_is_one_of_two_groups(world):
         auditor.audit(None, predicted, sensitive_features=group).sensitivity()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_tasks", [1, 30])
 def test_the_report_says_how_many_labels_may_be_wrong(world, n_tasks):
     """Of 30 tasks no single pair decides: all rates together do."""

@@ -167,6 +167,7 @@ def test_identifiers_are_refused_in_little_memory(labels, groups, said):
     assert peak_of(call) < 50e6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "n_tasks", "more", "message"),
     [

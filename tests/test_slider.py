@@ -94,6 +94,7 @@ def test_a_threshold_of_minus_0_is_0(rows):
     assert values_said(report.to_html())["threshold"] == "above 0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 def test_intervals_hold_at_all_thresholds_together(rows, weighted):
     """They are as wide as drawing the rows again says, of the largest deviation."""

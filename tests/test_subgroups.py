@@ -125,6 +125,7 @@ def test_the_department_that_amplifies_is_found():
     assert whole["low"] < 0.25 < whole["high"]
 
 
+@pytest.mark.slow
 def test_columns_of_noise_find_nothing():
     """Of 24 data sets; with 5 % of false findings, one in 1,000 runs would fail."""
     wrong = different = 0
@@ -159,6 +160,7 @@ def test_rows_that_happen_not_to_change_prove_nothing():
     assert unchanged > 5
 
 
+@pytest.mark.slow
 def test_a_weak_association_that_the_model_reverses_is_not_amplified_in_subgroups():
     """With signs of the same labels as they are, some subgroup amplifies in most data sets."""
     wrong = 0

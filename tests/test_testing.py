@@ -104,6 +104,7 @@ def test_labels_themselves_pass_and_a_difference_that_labels_lack_does_not():
     assert_amplification(same, below=0.02)
 
 
+@pytest.mark.slow
 def test_of_models_without_an_effect_few_fail():
     """A limit of 0 and labels with equal errors in both groups: 2.5 % of the tests may fail."""
     rng, failed, n = np.random.default_rng(0), 0, 200

@@ -178,6 +178,7 @@ def test_a_holdout_trains_one_attacker_a_draw(world):
     assert paper.score(**world) == pytest.approx(whole.score(**world), abs=0.08)
 
 
+@pytest.mark.slow
 def test_groups_by_coin_toss_are_not_significant():
     """Texts of equal quality that do not depend on the group: at most 5 % are significant."""
     found = []
@@ -408,9 +409,14 @@ def of(direction, **options):
     return DBACAuditor(direction, n_draws=2, n_resamples=99, random_state=0, **tasks, **options)
 
 
+@pytest.fixture(scope="module")
+def audits(biased):
+    return {direction: of(direction).audit(**biased) for direction in ("A->T", "T->A")}
+
+
 @pytest.mark.parametrize("direction", ["A->T", "T->A"])
-def test_a_stronger_association_is_amplified_in_both_directions(direction, biased):
-    result = of(direction).audit(**biased)
+def test_a_stronger_association_is_amplified_in_both_directions(direction, biased, audits):
+    result = audits[direction]
     assert result.low > 0
     assert result.verdict == "reveals more"
     about = "the tasks" if direction == "A->T" else "the group"
@@ -419,14 +425,14 @@ def test_a_stronger_association_is_amplified_in_both_directions(direction, biase
     assert back.high < 0
 
 
-def test_from_task_to_group_it_is_lic_in_another_form(biased):
-    table = of("T->A").audit(**biased).table.iloc[0]
+def test_from_task_to_group_it_is_lic_in_another_form(biased, audits):
+    table = audits["T->A"].table.iloc[0]
     lic = LICAuditor(n_draws=2, interval=None, random_state=0).audit(**biased).table.iloc[0]
     assert table["quality_model"] == lic["quality_model"]
     assert table["delta"] == lic["amplification"]
     assert of("T->A", normalize=False).score(**biased) == lic["amplification"]
     how = {"tasks": TASKS, "n_draws": 2, "random_state": 0}
-    assert dbac_amplification(**biased, direction="A->T", **how) == of("A->T").score(**biased)
+    assert dbac_amplification(**biased, direction="A->T", **how) == audits["A->T"].value
 
 
 def test_the_value_is_the_mean_over_tasks_of_the_ratio(biased):
@@ -439,8 +445,8 @@ def test_the_value_is_the_mean_over_tasks_of_the_ratio(biased):
     assert result.value == pytest.approx(ratio.mean())
 
 
-def test_words_of_the_tasks_are_hidden_from_the_attacker(biased):
-    words = of("A->T").audit(**biased).words
+def test_words_of_the_tasks_are_hidden_from_the_attacker(audits):
+    words = audits["A->T"].words
     assert not words["word"].str.contains("bike|cake|dog").any()
     own = words[(words["source"] == "model texts") & (words["target"] == "cake")]
     assert "woman" in own["word"].iloc[0]
@@ -482,7 +488,8 @@ def test_models_and_runs_are_compared_on_the_same_tasks(biased):
     assert set(result.pairs["task"]) == {"bike", "cake"}
     assert result.table["difference_high"].iloc[-1] < 0
     runs = [biased["y_pred"], never, never]
-    table = of("A->T").audit_runs(biased["y_true"], runs, **rows).table
+    auditor = of("A->T").set_params(interval=None)
+    table = auditor.audit_runs(biased["y_true"], runs, **rows).table
     assert set(table["task"]) == {"bike", "cake"}
     assert not np.isnan(table["amplification"]).any()
 

@@ -82,8 +82,10 @@ def test_evidence_is_the_mixture_of_likelihood_ratios():
         assert found.log[0, look] == pytest.approx(np.log(total), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_evidence_does_not_exceed_its_bound_more_often_than_alpha():
-    scores = np.random.default_rng(0).normal(size=(300, 365))
+    """Nearly every watch has a score beyond 1.96 among 150, which alone would be an alarm."""
+    scores = np.random.default_rng(0).normal(size=(300, 150))
     found = evidence(scores, np.ones(scores.shape), np.full(300, 30.0))
     alarms = (adjusted(found.log, 1.0)[:, -1] <= 0.05).mean()
     assert alarms <= 0.07  # 300 watches: twice the error of 5 % is 2.5 %
@@ -91,16 +93,17 @@ def test_evidence_does_not_exceed_its_bound_more_often_than_alpha():
     assert (np.exp(found.log[:, [0, 10, 100]]).mean(axis=0) <= 1.1).all()
 
 
+@pytest.mark.slow
 def test_a_change_of_two_standard_errors_is_found_within_ten_periods():
     rng = np.random.default_rng(1)
-    for start in (1, 50, 200):
-        values = rng.normal(size=(200, start + 20))
+    for start, watches in ((1, 200), (50, 200), (200, 60)):
+        values = rng.normal(size=(watches, start + 20))
         values[:, start:] += 2
-        reference = rng.normal(size=200) / np.sqrt(30)
+        reference = rng.normal(size=watches) / np.sqrt(30)
         n = 30 + np.arange(values.shape[1])
         before = np.cumsum(np.c_[30 * reference, values[:, :-1]], axis=1) / n
         scores = (values - before) / np.sqrt(1 + 1 / n)
-        found = evidence(scores, np.ones(values.shape), np.full(200, 30.0))
+        found = evidence(scores, np.ones(values.shape), np.full(watches, 30.0))
         alarm = adjusted(found.log, 0.5) <= 0.05  # half of the error rate is the pairs'
         delay = np.where(alarm.any(axis=1), alarm.argmax(axis=1) - start + 1.0, np.inf)
         assert np.median(delay) <= 10
@@ -134,6 +137,7 @@ def test_divisions_keep_the_rows_of_every_group(steady):
     assert np.array_equal(drawn.joint("group", "task_pred")[0], part.joint("group", "task_pred"))
 
 
+@pytest.mark.slow
 def test_rare_groups_and_rare_labels_raise_no_false_alarms():
     # A rehearsal of benchmarks/watching.py, with groups that are absent on many days.
     alarms = 0

@@ -98,9 +98,11 @@ def everyone(names, known, unknown, lost):
     return Everyone(*(counted(*every, missing) for missing in ("group", "drop")))
 
 
+@pytest.mark.slow
 def test_bounds_are_those_of_all_completions():
+    """Of 120 tables: bounds that are wrong in one of 30 are seen in 98 % of such samples."""
     too_wide, ratios_too_wide = [], []
-    for seed in range(300):
+    for seed in range(120):
         names, known, unknown, lost = table(seed)
         if not known.sum(axis=1).all():
             continue
@@ -131,13 +133,14 @@ def test_bounds_are_those_of_all_completions():
         assert low <= values.min() + 1e-9
         assert high >= values.max() - 1e-9
         too_wide.append(high - low - np.ptp(values))
-    assert len(too_wide) > 250
+    assert len(too_wide) > 100
     assert np.median(too_wide) < 0.001
     assert max(too_wide) < 0.03
     assert np.mean(np.array(ratios_too_wide) > 1e-9) < 0.05
     assert max(ratios_too_wide) < 0.15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("steps", "most"), [(2, 0.03), (4, 0.01)])
 def test_bounds_that_look_at_few_numbers_of_rows_hold_too(monkeypatch, steps, most):
     monkeypatch.setattr("skbiasamp.report.unknown._STEPS", ((steps, np.inf),))
@@ -173,6 +176,7 @@ def verdict_of(cells):
     return DirectionalAuditor(reference="test").audit(cells).verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("known", "lost"),
     [
@@ -239,6 +243,7 @@ def test_exactly_four_fifths_are_not_below():
     assert row["impact_ratio_turned_by"] == 1
 
 
+@pytest.mark.slow
 def test_so_few_rows_turn_four_fifths():
     compared = 0
     for seed in range(25):
@@ -281,6 +286,7 @@ def people(n=1500, share=0.1, seed=1):
 
 def audited(frame, missing, **options):
     how = {"target": "hired", "prediction": "predicted", "sensitive": "sex", "favourable": 1}
+    how["auditor"] = DirectionalAuditor()
     return skbiasamp.audit_frame(frame, missing=missing, random_state=0, **how | options)
 
 
@@ -341,7 +347,8 @@ def test_counts_and_the_command_have_bounds(tmp_path, capsys):
     cells = Contingency.from_labels(
         frame["hired"], frame["predicted"], sensitive_features=frame["sex"], missing="group"
     )
-    counted_report = skbiasamp.audit(cells, missing="bounds", favourable=1, random_state=0)
+    how = {"auditor": DirectionalAuditor(), "random_state": 0}
+    counted_report = skbiasamp.audit(cells, missing="bounds", favourable=1, **how)
     assert counted_report.unknown == audited(frame, "bounds").unknown
     assert set(counted_report.groups["group"]) == {"man", "woman"}
     frame.to_csv(tmp_path / "people.csv", index=False)
@@ -371,6 +378,7 @@ def test_what_has_no_bounds_of_the_value_has_those_of_rates(of):
     }[of]
     predicted = frame["predicted"] * (0.8 if of == "scores" else 1)
     how = {"sensitive_features": frame["sex"], "missing": "bounds", "random_state": 0}
+    how["auditor"] = DirectionalAuditor()
     report = skbiasamp.audit(frame["hired"], predicted, **how, **options)
     assert report.unknown.lowest is None
     assert (report.rates["predicted_rate_lowest"] < report.rates["predicted_rate"]).all()

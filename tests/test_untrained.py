@@ -56,6 +56,7 @@ def test_a_class_that_training_lacks_is_a_task_of_its_own():
     assert (table["change"] == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("train", [False, True])
 def test_the_interval_with_a_new_group_is_right(train):
     """Its labels give both the signs and the changes: soft signs take off what they share."""

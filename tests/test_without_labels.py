@@ -274,6 +274,7 @@ def table(n, share, rate, rng):
 
 
 # The interval of MALS is for these training rows.
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(2, 1), (4, 6)])
 @pytest.mark.parametrize(
     ("auditor", "known"),
@@ -556,6 +557,7 @@ def test_a_reference_that_is_no_sample_has_no_error():
         assert auditor.metric == "MALS" or (widths[0][1] > 1.1 * widths[1][1]).all()
 
 
+@pytest.mark.slow
 def test_generations_are_watched_against_generation_0():
     """A generator that learns from its own rows, and one that does not change."""
     alarms = {"learns": 0, "stays": 0}
