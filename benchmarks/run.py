@@ -48,9 +48,9 @@ BENCHMARKS = {
     "engines": Benchmark("files and queries, compared with the engines' own group-by"),
     "growth": Benchmark("time and memory by number of rows, groups, tasks and sets"),
 }
-SCRIPTS = {name: HERE / f"{name}.py" for name in BENCHMARKS} | {
-    "sklearn": HERE / "sklearn_overhead.py"
-}
+# A module of the name sklearn would hide scikit-learn.
+SCRIPTS = {name: HERE / "speed" / f"{name}.py" for name in BENCHMARKS}
+SCRIPTS["sklearn"] = HERE / "speed" / "sklearn_overhead.py"
 PAGES = {name: HERE / "results" / f"{name}.md" for name in BENCHMARKS}
 
 

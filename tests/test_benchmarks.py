@@ -52,7 +52,7 @@ MEASURED = [
 
 
 def test_the_short_benchmark_runs_and_shows_every_row():
-    rows = rows_of(output_of("cooccurrence.py", "--short"))
+    rows = rows_of(output_of("speed/cooccurrence.py", "--short"))
     for row, (measured, beside) in zip(rows, MEASURED, strict=True):
         assert row[0].startswith(measured)
         assert row[1].startswith(beside)
@@ -60,7 +60,7 @@ def test_the_short_benchmark_runs_and_shows_every_row():
 
 
 def test_the_short_benchmark_of_the_wrapper_runs():
-    rows = cells(output_of("sklearn_overhead.py", "--short"))
+    rows = cells(output_of("speed/sklearn_overhead.py", "--short"))
     assert [row[-1] for row in rows].count("not judged") == 10
 
 
@@ -75,7 +75,7 @@ def test_the_short_run_of_watches_agrees_with_the_package():
 @pytest.mark.torch
 def test_the_short_run_of_attacks_shows_every_audit():
     pytest.importorskip("torch")
-    sections = output_of("predictability.py", "--short").split("\n## ")[1:]
+    sections = output_of("speed/predictability.py", "--short").split("\n## ")[1:]
     audits, reports = map(rows_of, sections)
     assert {row[0]: row[1] for row in audits} == {
         "DPA A→T: 10,000 rows, one int8 label": "exact",
@@ -109,7 +109,7 @@ def engines():
 
 
 def test_the_short_benchmark_of_engines_shows_every_row(engines):
-    rows = rows_of(output_of("engines.py", "--short"))
+    rows = rows_of(output_of("speed/engines.py", "--short"))
     assert len(rows) == 14
     assert {row[-1] for row in rows} == {"not judged"}
 
@@ -117,7 +117,7 @@ def test_the_short_benchmark_of_engines_shows_every_row(engines):
 def test_a_cluster_counts_and_attacks_as_one_process_does(engines):
     """The script raises unless results are equal."""
     pytest.importorskip("distributed")
-    rows = cells(output_of("clusters.py", "--short"))[2:]
+    rows = cells(output_of("speed/clusters.py", "--short"))[2:]
     assert [row[0].partition(":")[0] for row in rows if "Spark" not in row[0]] == [
         "Dask, 2 worker processes",
         "Dask, 2 worker processes",
@@ -127,7 +127,7 @@ def test_a_cluster_counts_and_attacks_as_one_process_does(engines):
 
 
 def test_the_short_benchmark_of_growth_shows_every_curve(engines):
-    rows = cells(output_of("growth.py", "--short"))
+    rows = cells(output_of("speed/growth.py", "--short"))
     exponents = [row for row in rows if row[-1] == "not judged"]
     assert len(exponents) == 8 + 2
     points = rows[len(exponents) + 4 :]

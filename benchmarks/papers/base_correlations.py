@@ -110,7 +110,7 @@ curves = {}
 for name, direction in results:
     values = [amplification(name, direction, one).value for one in TEMPERATURES]
     curves[name, direction] = np.array(values)
-    axes[direction == "A->T"].plot(TEMPERATURES, values, label=name)
+    axes[int(direction == "A->T")].plot(TEMPERATURES, values, label=name)
 for ax, direction in zip(axes, ("T→A", "A→T"), strict=False):
     ax.axvline(RULE, color="0.8", zorder=0)
     ax.set(xscale="log", xlabel="temperature", ylabel="BiasAmp→", title=direction)

@@ -1,27 +1,25 @@
 """Time DPA and leakage, and DPA beside the `bias-amplification` package, in one run.
 
-    python benchmarks/predictability.py                # what audits cost, about a minute
-    python benchmarks/predictability.py --short        # seconds: only checks that it runs
-    python benchmarks/predictability.py --peer PYTHON  # also the peer, from that interpreter
-    python benchmarks/predictability.py --write benchmarks/results/predictability.md
+    python benchmarks/speed/predictability.py                # what audits cost, about a minute
+    python benchmarks/speed/predictability.py --short        # seconds: only checks that it runs
+    python benchmarks/speed/predictability.py --peer PYTHON  # also the peer, from that interpreter
+    python benchmarks/speed/predictability.py --write benchmarks/results/predictability.md
 
 Both packages audit the same rows, and their attackers learn and are judged on the same ones.
 """
 
-import argparse
 import subprocess
+import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-# First: it limits the threads of NumPy and torch.
-from cooccurrence import faster, simulate, surroundings, take_turns
-from cooccurrence import table as comparison
+import timing
 
 # isort: split
 import numpy as np
 import torch
-from parts import markdown
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor
@@ -85,12 +83,16 @@ def compas(sizes):
 # --------------------------------------------------------------------------- beside the peer
 
 
-class Beside(NamedTuple):
-    """What was found beside the peer."""
-
-    rows: list
-    values: dict
-    version: str
+def seconds_of_peer(python, rows, epochs):
+    """Return the seconds, the value and the version of the peer."""
+    settings = map(str, (DRAWS, epochs, BATCH, WIDTH, LEARNING_RATE))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "rows.npz"
+        np.savez(file, **rows)
+        command = [python, "-W", "ignore", "-c", PEER, file, *settings]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    seconds, value, version = done.stdout.splitlines()
+    return float(seconds), value, version
 
 
 def between_bounds(result):
@@ -101,7 +103,8 @@ def between_draws(result):
     return f"{result.value:.4f} ± {result.statistics['between_draw_sd']:.4f}"
 
 
-def beside_peer(sizes, python, folder):
+def beside_peer(sizes, python):
+    """Return the section of the page."""
     groups, labels, predictions = compas(sizes)
     n = len(labels)
     test = np.random.default_rng(1).permutation(n) < n // 5
@@ -113,73 +116,55 @@ def beside_peer(sizes, python, folder):
         max_epochs=sizes.epochs,
         device="cpu",
     )
-    sides = {"sensitive_features": groups}
-    options = {"n_draws": DRAWS, "interval": None, "random_state": 0}
+    options = {"quality": "accuracy", "n_draws": DRAWS, "random_state": 0}
+    trained = DPAAuditor(attacker=network, interval=None, **options)
+
+    def audit(auditor, rows=slice(None)):
+        given = {"sensitive_features": groups[rows]}
+        return auditor.audit(labels[rows], predictions[rows], **given)
 
     def closed():
-        auditor = DPAAuditor(quality="accuracy", cv=None, interval=None)
-        return auditor.audit(labels, predictions, **sides)
+        return audit(DPAAuditor(quality="accuracy", cv=None, interval=None))
 
     def with_interval():
-        auditor = DPAAuditor(quality="accuracy", n_draws=DRAWS, random_state=0)
-        return auditor.audit(labels, predictions, **sides)
+        return audit(DPAAuditor(**options))
 
     def networks():
         learnt = Contingency.from_labels(
             labels[~test], predictions[~test], sensitive_features=groups[~test]
         )
-        auditor = DPAAuditor(attacker=network, quality="accuracy", **options)
-        return auditor.fit(learnt).audit(
-            labels[test], predictions[test], sensitive_features=groups[test]
-        )
+        return audit(DPAAuditor(attacker=network, interval=None, **options).fit(learnt), test)
 
     def networks_of_folds():
-        auditor = DPAAuditor(attacker=network, quality="accuracy", **options)
-        return auditor.audit(labels, predictions, **sides)
+        return audit(trained)
 
-    file = folder / "peer-rows.npz"
-    np.savez(file, groups=groups, labels=labels, predictions=predictions, test=test)
-    settings = (DRAWS, sizes.epochs, BATCH, WIDTH, LEARNING_RATE)
-    command = [python, "-W", "ignore", "-c", PEER, file, *map(str, settings)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    file.unlink()
-    seconds, value, version = done.stdout.splitlines()
-    theirs = float(seconds)
-    quick = take_turns(sizes.rounds, closed=closed, with_interval=with_interval)
-    slow = take_turns(sizes.slow_rounds, networks=networks, of_folds=networks_of_folds)
-    peer = f"bias-amplification's `DPA`, {DRAWS} trials"
-    what = f"A→T, {n:,} rows:"
+    rows = {"groups": groups, "labels": labels, "predictions": predictions, "test": test}
+    theirs, value, version = seconds_of_peer(python, rows, sizes.epochs)
+    quick = timing.take_turns(sizes.rounds, closed=closed, with_interval=with_interval)
+    slow = timing.take_turns(sizes.slow_rounds, networks=networks, of_folds=networks_of_folds)
+    peer, what = f"bias-amplification's `DPA`, {DRAWS} trials", f"A→T, {n:,} rows:"
+    held_out = "networks, rows held out as the peer's"
     values = {
         "tables, closed form": f"{closed().value:.4f}",
         "tables, cross-fitted": between_bounds(with_interval()),
         "bias-amplification": value,
-        "networks, rows held out as the peer's": between_draws(networks()),
+        held_out: between_draws(networks()),
         "networks, cross-fitted": between_draws(networks_of_folds()),
     }
-    rows = [
-        faster(f"{what} tables, closed form", peer, quick["closed"], theirs, 2000),
-        faster(
-            f"{what} tables, 5 folds, {DRAWS} draws, interval of 999 resamples",
-            peer,
-            quick["with_interval"],
-            theirs,
-            300,
-        ),
-        faster(
-            f"{what} {2 * DRAWS} networks, rows held out as the peer's",
-            peer,
-            slow["networks"],
-            theirs,
-            10,
-        ),
-        faster(
-            f"{what} {2 * DRAWS * 5} networks, 5 folds, {DRAWS} draws",
-            peer,
-            slow["of_folds"],
-            theirs,
-        ),
+    folds = f"5 folds, {DRAWS} draws"
+    compared = [
+        timing.faster(f"{what} {how}", peer, ours, theirs, target)
+        for how, ours, target in (
+            ("tables, closed form", quick["closed"], 2000),
+            (f"tables, {folds}, interval of 999 resamples", quick["with_interval"], 300),
+            (f"{2 * DRAWS} {held_out}", slow["networks"], 10),
+            (f"{2 * DRAWS * 5} networks, {folds}", slow["of_folds"], None),
+        )
     ]
-    return Beside(rows, values, version)
+    listed = "\n".join(f"- {name}: {shown}" for name, shown in values.items())
+    return PEER_PAGE.format(
+        version=version, table=timing.table(compared, short=sizes is SHORT), values=listed
+    )
 
 
 # --------------------------------------------------------------------------- what audits cost
@@ -188,8 +173,10 @@ def beside_peer(sizes, python, folder):
 def costs(sizes):
     """Return what audits take, and plain directional audits of the same labels."""
     rng = np.random.default_rng(0)
-    one_label = [x.ravel().astype(np.int8) for x in simulate(rng, sizes.long_rows, np.array([0.3]))]
-    many = simulate(rng, sizes.rows, rng.uniform(0.05, 0.4, sizes.tasks))
+    one_label = [
+        x.ravel().astype(np.int8) for x in timing.simulate(rng, sizes.long_rows, np.array([0.3]))
+    ]
+    many = timing.simulate(rng, sizes.rows, rng.uniform(0.05, 0.4, sizes.tasks))
     logits = 4.0 * many[2] - 2 + rng.normal(size=many[2].shape)
     auditors = {
         "plain": DirectionalAuditor(reference="test", interval=None),
@@ -200,17 +187,15 @@ def costs(sizes):
     wide = f"{sizes.rows:,} rows, {sizes.tasks}"
     found = []
 
-    def measure(rounds, names, what, data, other_predictions=None):
+    def measure(rounds, names, what, data, scores=None):
         groups, labels, predictions = data
         results = {}
 
         def call(name):
-            y_pred = (
-                predictions if other_predictions is None or name == "plain" else other_predictions
-            )
-            results[name] = auditors[name].audit(labels, y_pred, sensitive_features=groups)
+            given = predictions if name == "plain" or scores is None else scores
+            results[name] = auditors[name].audit(labels, given, sensitive_features=groups)
 
-        seconds = take_turns(rounds, **{name: lambda name=name: call(name) for name in names})
+        seconds = timing.take_turns(rounds, **{name: partial(call, name) for name in names})
         for name in names[1:]:
             attacker = results[name].statistics["attacker"]
             times = (f"{np.median(seconds[metric]):.3g} s" for metric in (name, names[0]))
@@ -232,21 +217,19 @@ def whole_reports(sizes):
         (f"rows, {sizes.tasks} labels", sizes.wide_rows, sizes.tasks, 4.0, sizes.slow_rounds),
     ):
         rates = rng.uniform(0.05, 0.4, tasks)
-        train_groups, train, _ = simulate(rng, rows, rates)
-        groups, labels, predictions = simulate(rng, rows, rates)
+        train_groups, train, _ = timing.simulate(rng, rows, rates)
+        groups, labels, predictions = timing.simulate(rng, rows, rates)
         if tasks == 1:
             train, labels, predictions = (array.ravel() for array in (train, labels, predictions))
-        training = {"y_train": train, "sensitive_train": train_groups}
+        training = {"y_train": train, "sensitive_train": train_groups, "random_state": 0}
         processor, elapsed = [], []
         for _ in range(rounds + 1):  # the first one warms up
             start = time.process_time(), time.perf_counter()
-            skbiasamp.audit(
-                labels, predictions, sensitive_features=groups, **training, random_state=0
-            )
+            skbiasamp.audit(labels, predictions, sensitive_features=groups, **training)
             processor.append(time.process_time() - start[0])
             elapsed.append(time.perf_counter() - start[1])
         median, fastest, least = np.median(processor[1:]), min(processor[1:]), min(elapsed[1:])
-        met = "yes" if fastest < limit else "no"
+        met = "-" if sizes is SHORT else "yes" if fastest < limit else "no"
         times = (f"{duration:.3g} s" for duration in (least, median, fastest))
         results.append([f"`skbiasamp.audit`: {rows:,} {what}", *times, f"< {limit:g} s", met])
     return results
@@ -254,53 +237,20 @@ def whole_reports(sizes):
 
 # --------------------------------------------------------------------------- the page
 
-
-def page(beside, results, reports, *, judged, kept):
-    columns = ["audited", "elapsed, fastest", "processor time", "fastest", "target", "met"]
-    header = ["audit with its interval", "attacker", "skbiasamp", "plain A→T audit", "ratio"]
-    return f"""# Benchmark: leakage and DPA
-
-{surroundings()}; torch {torch.__version__}.
-
-## Audits with confidence intervals
-
-{markdown(header, results)}
-
-Times are medians of processor time in one thread. The plain audit is `DirectionalAuditor` without
-interval, on the same labels and predictions. The other audits make {DRAWS} draws of folds and
-random errors for the value, and 999 for its interval. The time of the exact attacker depends on
-the number of distinct rows; with {FULL.tasks} labels nearly every row is distinct. Trained
-attackers are fitted for {DRAWS} draws × 5 folds, on labels and on predictions.
-
-## Reports with every metric
-
-{markdown(columns, reports if judged else [[*row[:-1], "-"] for row in reports])}
-
-With training labels: all metrics that the labels allow, with their intervals. The target is about
-the fastest processor time, in one thread: a quiet core needs no longer. Other programs ran on this
-machine, so elapsed time is shown and not judged.
-{peer_page(beside, judged=judged) if beside else kept}
-`python benchmarks/predictability.py --peer PYTHON --write
-benchmarks/results/predictability.md` makes this page.
-"""
-
-
-def peer_page(beside, *, judged):
-    values = "\n".join(f"- {name}: {value}" for name, value in beside.values.items())
-    return f"""
+PEER_PAGE = f"""
 ## Comparison with bias-amplification
 
-The versions are bias-amplification {beside.version}. It is called as its README shows, but without
+The versions are bias-amplification {{version}}. It is called as its README shows, but without
 `model_acc`: this version has no such parameter and takes the accuracy from the data.
 
-{comparison(beside.rows, judged=judged)}
+{{table}}
 
 A target of ≥ 10 means: at least 10 times faster. bias-amplification ran once; the quartiles are
 those of skbiasamp's times. Rows have the COMPAS counts of race and recidivism, and predictions
 that amplify. The list has the values of this run, with the standard deviation of the {DRAWS} draws
 or trials (±) or the confidence interval (brackets):
 
-{values}
+{{values}}
 
 The direction is group → task (A→T: does the group shift the predicted task?).
 
@@ -322,10 +272,48 @@ The source code and the run of bias-amplification show these differences:
 """
 
 
+def page(options):
+    torch.set_num_threads(1)
+    sizes = SHORT if options.short else FULL
+    columns = ["audited", "elapsed, fastest", "processor time", "fastest", "target", "met"]
+    header = ["audit with its interval", "attacker", "skbiasamp", "plain A→T audit", "ratio"]
+    results = costs(sizes)
+    beside = beside_peer(sizes, options.peer) if options.peer else ""
+    if options.audits and options.write:
+        beside = kept_section(options.write.read_text(encoding="utf-8"))
+    reports = whole_reports(sizes)
+    return f"""# Benchmark: leakage and DPA
+
+{timing.surroundings()}; torch {torch.__version__}.
+
+## Audits with confidence intervals
+
+{timing.markdown(header, results)}
+
+Times are medians of processor time in one thread. The plain audit is `DirectionalAuditor` without
+interval, on the same labels and predictions. The other audits make {DRAWS} draws of folds and
+random errors for the value, and 999 for its interval. The time of the exact attacker depends on
+the number of distinct rows; with {FULL.tasks} labels nearly every row is distinct. Trained
+attackers are fitted for {DRAWS} draws × 5 folds, on labels and on predictions.
+
+## Reports with every metric
+
+{timing.markdown(columns, reports)}
+
+With training labels: all metrics that the labels allow, with their intervals. The target is about
+the fastest processor time, in one thread: a quiet core needs no longer. Other programs ran on this
+machine, so elapsed time is shown and not judged.
+{beside}
+`python benchmarks/speed/predictability.py --peer PYTHON --write
+benchmarks/results/predictability.md` makes this page.
+"""
+
+
 def kept_section(before):
     """Return the comparison with the peer as a page has it, with the date of its run."""
     section = "\n## Comparison with bias-amplification\n"
-    start, end = before.index(section), before.index("`python benchmarks/predictability.py --peer")
+    start = before.index(section)
+    end = before.index("`python benchmarks/speed/predictability.py --peer")
     dated = f"{section}\nMeasured on "
     if before.startswith(dated, start):
         return before[start:end].rstrip() + "\n"
@@ -333,32 +321,10 @@ def kept_section(before):
     return dated + f"{day}.\n" + before[start:end].removeprefix(section).rstrip() + "\n"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--short", action="store_true", help="small data, few rounds: a check")
-    parser.add_argument("--write", metavar="FILE", type=Path, help="write the page to FILE")
-    parser.add_argument(
-        "--peer", metavar="PYTHON", help="an interpreter that has bias-amplification 0.2.1"
-    )
-    parser.add_argument(
-        "--audits", action="store_true", help="leave the page's comparison with the peer as it is"
-    )
-    arguments = parser.parse_args()
-    if arguments.short and arguments.write:
-        parser.error("--short measures nothing worth writing down.")
-    torch.set_num_threads(1)
-    sizes = SHORT if arguments.short else FULL
-    results = costs(sizes)
-    beside = beside_peer(sizes, arguments.peer, Path(__file__).parent) if arguments.peer else None
-    kept = ""
-    if arguments.audits and arguments.write:
-        kept = kept_section(arguments.write.read_text(encoding="utf-8"))
-    reports = whole_reports(sizes)
-    text = page(beside, results, reports, judged=not arguments.short, kept=kept)
-    print(text)
-    if arguments.write:
-        arguments.write.write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    timing.command(
+        __doc__,
+        page,
+        peer={"metavar": "PYTHON", "help": "an interpreter that has bias-amplification 0.2.1"},
+        audits={"action": "store_true", "help": "the page's comparison with the peer stays"},
+    )

@@ -1,24 +1,22 @@
 """Time audits of Parquet files beside the engines' own group-by of the same columns, in one run.
 
-    python benchmarks/engines.py                     # the table, about five minutes, 0.3 GB of disk
-    python benchmarks/engines.py --short             # seconds: only checks that it runs
-    python benchmarks/engines.py --write benchmarks/results/engines.md
+    python benchmarks/speed/engines.py            # the table, about five minutes, 0.3 GB
+    python benchmarks/speed/engines.py --short    # seconds: only checks that it runs
+    python benchmarks/speed/engines.py --write benchmarks/results/engines.md
 
 Files are written in pieces into a temporary folder. What engine and library count is compared
 before anything is timed: where they differ the script ends with an error.
 """
 
-import argparse
 import os
 import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-# First: it limits the threads of NumPy.
-from cooccurrence import Row, agree, slower, surroundings, table, take_turns
+import timing
 
 # isort: split
 import duckdb
@@ -139,12 +137,12 @@ def check(sizes, rows, wide):
     for engine in ENGINES:
         table = Contingency.from_frame(opened(engine, rows), **ONE).to_frame()
         counted = [[*group, t, p, n] for group, t, p, n in table.to_numpy()]
-        agree(f"{engine}, cells", sorted(counted), sorted(bare_count(engine, rows)))
+        timing.agree(f"{engine}, cells", sorted(counted), sorted(bare_count(engine, rows)))
         columns = many(sizes)
         cells = Contingency.from_frame(opened(engine, wide), joint=False, **columns)
         sums = [cells.joint("group", side) for side in ("task", "task_pred")]
         got = np.column_stack([np.arange(2), cells.count("group"), *sums])
-        agree(f"{engine}, sums", got, sorted(bare_sums(engine, wide, columns)))
+        timing.agree(f"{engine}, sums", got, sorted(bare_sums(engine, wide, columns)))
 
 
 def peak(what, engine, path, sizes):
@@ -154,29 +152,18 @@ def peak(what, engine, path, sizes):
     return float(done.stdout.split()[-1]) / 1e3
 
 
-def forget_peak():
-    """Forget the peak of memory so far: a process starts with that of the one that made it."""
-    Path("/proc/self/clear_refs").write_text("5")
-
-
-def resident(field="VmRSS"):
-    """Return the resident memory of this process, or its peak, in MB (on Linux)."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1e3
-
-
 def peak_child(what, engine, path, tasks):
-    forget_peak()
+    timing.forget_peak()
     if what == "rows":
         audit_rows(engine, path)
     else:
         audit_many(engine, path, many(SHORT._replace(tasks=int(tasks))), "analytic")
-    print(resident("VmHWM"))
+    print(timing.resident("VmHWM"))
 
 
-def memory(what, gigabytes, limit=None):
+def memory(gigabytes, limit=None):
     target, met = ("", None) if limit is None else (f"≤ {limit} GB", gigabytes <= limit)
-    return Row(f"the same: {what}", "", f"{gigabytes:.2g} GB", "", "", target, met)
+    return timing.of_size("the same: peak of the process", f"{gigabytes:.2g} GB", target, met)
 
 
 def measure(sizes, folder):
@@ -184,34 +171,29 @@ def measure(sizes, folder):
     check(sizes, rows, wide)
     columns, results = many(sizes), []
     for engine in ENGINES:
-        seconds = take_turns(
+        seconds = timing.take_turns(
             sizes.rounds,
-            ours=lambda engine=engine: audit_rows(engine, rows),
-            bare=lambda engine=engine: bare_count(engine, rows),
+            ours=partial(audit_rows, engine, rows),
+            bare=partial(bare_count, engine, rows),
         )
         what = f"{engine}: audit of {sizes.rows:,} rows in {sizes.files} files, 4 int8 columns"
         beside = "its own group-by and count"
-        results.append(slower(what, beside, seconds["ours"], seconds["bare"], 1.3))
-        results.append(memory("peak of the process", peak("rows", engine, rows, sizes), 1.5))
+        results.append(timing.slower(what, beside, seconds["ours"], seconds["bare"], 1.3))
+        results.append(memory(peak("rows", engine, rows, sizes), 1.5))
     for engine in ENGINES:
-        seconds = take_turns(
+        seconds = timing.take_turns(
             sizes.rounds,
-            ours=lambda engine=engine: audit_many(engine, wide, columns),
-            moments=lambda engine=engine: audit_many(engine, wide, columns, "analytic"),
-            bare=lambda engine=engine: bare_sums(engine, wide, columns),
+            ours=partial(audit_many, engine, wide, columns),
+            moments=partial(audit_many, engine, wide, columns, "analytic"),
+            bare=partial(bare_sums, engine, wide, columns),
         )
         what = f"{engine}: audit of {sizes.many_rows:,} rows, 2 groups, {sizes.tasks} tasks"
         beside = f"its own sums of the {2 * sizes.tasks} columns by group"
-        results.append(slower(what, beside, seconds["ours"], seconds["bare"], 2))
-        ratio = f"{what}, with an analytic interval"
-        results.append(_ratio(ratio, beside, seconds["moments"], seconds["bare"]))
-        results.append(memory("peak of the process", peak("many", engine, wide, sizes)))
+        results.append(timing.slower(what, beside, seconds["ours"], seconds["bare"], 2))
+        what += ", with an analytic interval"
+        results.append(timing.slower(what, beside, seconds["moments"], seconds["bare"]))
+        results.append(memory(peak("many", engine, wide, sizes)))
     return results
-
-
-def _ratio(what, beside, ours, theirs):
-    row = slower(what, beside, ours, theirs, 0)
-    return row._replace(target="none", met=None)
 
 
 def days(sizes):
@@ -223,10 +205,10 @@ def days(sizes):
         group = rng.choice(["a", "b", "c"], n)
         if several:
             labels = rng.random((n, 10)) < 0.2
-            frame = dict(zip((f"t{i}" for i in range(10)), labels.T, strict=True))
             predictions = labels ^ (rng.random((n, 10)) < 0.05)
-            frame |= dict(zip((f"p{i}" for i in range(10)), predictions.T, strict=True))
-            names = {"target": list(frame)[:10], "prediction": list(frame)[10:]}
+            columns = [f"{side}{i}" for side in "tp" for i in range(10)]
+            frame = dict(zip(columns, np.hstack([labels, predictions]).T, strict=True))
+            names = {"target": columns[:10], "prediction": columns[10:]}
             lazy = polars.LazyFrame({**frame, "group": group})
             return Contingency.from_frame(lazy, sensitive="group", joint=False, **names)
         target = rng.integers(0, 10, n)
@@ -237,29 +219,28 @@ def days(sizes):
     for what, several in (("10 classes", False), ("10 separately summed tasks", True)):
         every = [day(several) for _ in range(sizes.days)]
         for how, add in (("sum(days)", sum), ("Contingency.sum(days)", Contingency.sum)):
-            seconds = []
-            for _ in range(sizes.rounds):
-                start = time.process_time()
-                add(every)
-                seconds.append(time.process_time() - start)
-            took = float(np.median(seconds))
-            spread = f"{took * 1e3:.3g} ms ({min(seconds) * 1e3:.3g} to {max(seconds) * 1e3:.3g})"
+            ms = 1e3 * timing.take_turns(sizes.rounds, add=partial(add, every))["add"]
+            took = np.median(ms)
+            spread = f"{took:.3g} ms ({min(ms):.3g} to {max(ms):.3g})"
             title = f"`{how}`: {sizes.days} days of 3 groups × {what} × predictions"
-            results.append(Row(title, "", spread, "", "", "≤ 100 ms", took <= 0.1))
+            results.append(timing.of_size(title, spread, "≤ 100 ms", took <= 100))
     return results
 
 
 # --------------------------------------------------------------------------- the page
 
 
-def page(sizes, rows, *, judged):
-    machine = surroundings().replace("one thread", f"{os.cpu_count()} cores")
+def page(options):
+    sizes = SHORT if options.short else FULL
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        rows = [*measure(sizes, Path(folder)), *days(sizes)]
+    machine = timing.surroundings(f"{os.cpu_count()} cores")
     return f"""# Benchmark: audits of files and queries
 
 {machine}; DuckDB {duckdb.__version__}, polars {polars.__version__},
 narwhals {narwhals.__version__}, pyarrow {pyarrow.__version__}.
 
-{table(rows, judged=judged)}
+{timing.table(rows, short=options.short)}
 
 Times are medians of processor time over all threads of the engine. Each round times one call of
 each program and gives one ratio; the table has the median and quartiles of the ratios. A target of
@@ -275,30 +256,14 @@ libraries.
 - Days: stored contingencies are added one by one (`sum`, which merges cells after each day) or all
   at once (`Contingency.sum`).
 
-`python benchmarks/engines.py --write benchmarks/results/engines.md` makes this page.
+`python benchmarks/speed/engines.py --write benchmarks/results/engines.md` makes this page.
 """
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--short", action="store_true", help="small files, one round: a check")
-    parser.add_argument("--write", metavar="FILE", type=Path, help="write the page to FILE")
-    parser.add_argument("--folder", metavar="PATH", help="where the temporary folder is made")
-    parser.add_argument("--peak", nargs=4, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.peak:
-        peak_child(*arguments.peak)
-        return
-    if arguments.short and arguments.write:
-        parser.error("--short measures nothing worth writing down.")
-    sizes = SHORT if arguments.short else FULL
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        rows = measure(sizes, Path(folder))
-    text = page(sizes, [*rows, *days(sizes)], judged=not arguments.short)
-    print(text)
-    if arguments.write:
-        arguments.write.write_text(text, encoding="utf-8")
-
+FOLDER = {"metavar": "PATH", "help": "where the temporary folder is made"}
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--peak"]:
+        peak_child(*sys.argv[2:])
+    else:
+        timing.command(__doc__, page, folder=FOLDER)

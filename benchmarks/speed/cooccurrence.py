@@ -1,37 +1,23 @@
 """Time the co-occurrence audits beside plain loops, bare NumPy and imports, in one run.
 
-    python benchmarks/cooccurrence.py                    # the table, about two minutes
-    python benchmarks/cooccurrence.py --short            # seconds: only checks that it runs
-    python benchmarks/cooccurrence.py --write benchmarks/results/cooccurrence.md
+    python benchmarks/speed/cooccurrence.py           # the table, about two minutes
+    python benchmarks/speed/cooccurrence.py --short   # seconds: only checks that it runs
+    python benchmarks/speed/cooccurrence.py --write benchmarks/results/cooccurrence.md
 
-Contestants take turns, so that a busy moment of the machine hits them alike; a ratio is formed
-within each round. Values are compared before anything is timed: where they differ the script ends
-with an error. Missed targets are reported and are no error.
+Ratios are formed within each round. Values are compared before anything is timed: where they differ
+the script ends with an error. Missed targets are reported and are no error.
 """
 
-import argparse
-import contextlib
-import datetime
-import os
-import platform
 import subprocess
 import sys
-import time
-from pathlib import Path
 from typing import NamedTuple
 
-# One core; the libraries that read this do so when NumPy is imported.
-os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
+import timing
 
+# isort: split
 import numpy as np
-import pandas as pd
-import scipy
-import sklearn
 
-import skbiasamp
 from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
-
-TOLERANCE = 1e-12
 
 
 class Sizes(NamedTuple):
@@ -49,77 +35,7 @@ FULL = Sizes(
 SHORT = Sizes(rows=500, tasks=8, long_rows=100_000, rounds=2, slow_rounds=1, import_rounds=1)
 
 
-class Row(NamedTuple):
-    what: str
-    beside: str
-    our_time: str
-    its_time: str
-    ratio: str
-    target: str
-    met: bool | None
-
-
-# --------------------------------------------------------------------------- measuring
-
-
-def agree(what, got, expected):
-    """End the script unless two computations of the same numbers agree."""
-    got, expected = np.asarray(got, dtype=float), np.asarray(expected, dtype=float)
-    if got.shape != expected.shape or not np.allclose(got, expected, rtol=0, atol=TOLERANCE):
-        raise SystemExit(f"{what}: the library and the computation beside it disagree.")
-
-
-def take_turns(rounds, **contestants):
-    """Return the seconds of every contestant's calls, one of each a round.
-
-    Seconds of the processor: all runs in one thread, and other programs' turns do not count.
-    """
-    seconds = {name: [] for name in contestants}
-    for turn in range(-1, rounds):
-        for name, call in contestants.items():
-            start = time.process_time()
-            call()
-            if turn >= 0:  # the first round warms up
-                seconds[name].append(time.process_time() - start)
-    return {name: np.array(values) for name, values in seconds.items()}
-
-
-def faster(what, beside, ours, theirs, at_least=None):
-    ratio = theirs / ours
-    if at_least is None:
-        return _row(what, beside, ours, theirs, ratio, "none", None)
-    return _row(
-        what, beside, ours, theirs, ratio, f"≥ {at_least}", bool(np.median(ratio) >= at_least)
-    )
-
-
-def slower(what, beside, ours, theirs, at_most):
-    ratio = ours / theirs
-    return _row(
-        what, beside, ours, theirs, ratio, f"≤ {at_most}", bool(np.median(ratio) <= at_most)
-    )
-
-
-def _row(what, beside, ours, theirs, ratio, target, met):
-    low, median, high = np.quantile(ratio, [0.25, 0.5, 0.75])
-    spread = f"{median:.3g} ({low:.3g} to {high:.3g})"
-    return Row(what, beside, _duration(ours), _duration(theirs), spread, target, met)
-
-
-def _duration(seconds):
-    milliseconds = 1e3 * np.median(seconds)
-    return f"{milliseconds:.3g} ms" if milliseconds < 1000 else f"{milliseconds / 1e3:.3g} s"
-
-
 # --------------------------------------------------------------------------- many tasks
-
-
-def simulate(rng, rows, rates, tilt=0.2, errors=0.1):
-    """Return groups, labels and predictions; group 1 has every task more often."""
-    groups = rng.integers(0, 2, rows)
-    labels = rng.random((rows, len(rates))) < rates + tilt * rates * groups[:, None]
-    predictions = labels ^ (rng.random(labels.shape) < errors)
-    return groups, labels.astype(np.int64), predictions.astype(np.int64)
 
 
 def signs_by_masks(groups, labels):
@@ -167,8 +83,8 @@ def task_sets(labels):
 
 def many_tasks(sizes, rng):
     rates = rng.uniform(0.05, 0.4, sizes.tasks)
-    train_groups, train, _ = simulate(rng, sizes.rows, rates)
-    groups, labels, predictions = simulate(rng, sizes.rows, rates)
+    train_groups, train, _ = timing.simulate(rng, sizes.rows, rates)
+    groups, labels, predictions = timing.simulate(rng, sizes.rows, rates)
     as_sets = (groups.tolist(), task_sets(labels), task_sets(predictions), sizes.tasks)
     memberships = (groups[:, None] == [0, 1]).astype(float)
 
@@ -202,17 +118,17 @@ def many_tasks(sizes, rng):
 
     deltas = deltas_by_masks(groups, labels, predictions)
     before, after = (sums / memberships.sum(axis=0)[:, None] for sums in products())
-    agree("pairs by rows", deltas_by_rows(*as_sets), deltas)
-    agree("pairs by matrix products", after - before, deltas)
+    timing.agree("pairs by rows", deltas_by_rows(*as_sets), deltas)
+    timing.agree("pairs by matrix products", after - before, deltas)
     for dtype in casts:
         result = audit(dtype)
         measured = result.table.sort_values(["group", "task"])["delta"].to_numpy()
-        agree(f"pairs of {dtype}", measured.reshape(2, -1), deltas)
+        timing.agree(f"pairs of {dtype}", measured.reshape(2, -1), deltas)
         for value in (loop(), whole_loop(), fit_and_audit().value):
-            agree(f"A→T of {dtype}", result.value, value)
-    agree("A→T by rows", result.value, loop_over_rows())
+            timing.agree(f"A→T of {dtype}", result.value, value)
+    timing.agree("A→T by rows", result.value, loop_over_rows())
 
-    quick = take_turns(
+    quick = timing.take_turns(
         sizes.rounds,
         int64=audit,
         float64=lambda: audit("float64"),
@@ -224,25 +140,18 @@ def many_tasks(sizes, rng):
     )
     # A pair of contestants each: an audit after another audit would find a warmer cache than one
     # after the loop.
-    slow = take_turns(sizes.slow_rounds, ours=audit, rows=loop_over_rows)
-    most = np.median(quick["loop"] / quick["products"])
+    slow = timing.take_turns(sizes.slow_rounds, ours=audit, rows=loop_over_rows)
     masks, python = "NumPy-mask loop over pairs", "plain Python loop over pairs and rows"
+    matrix = "matrix products in float64"
     rows = [
-        faster("A→T audit", masks, quick["int64"], quick["loop"]),
-        faster("A→T fit and audit", masks, quick["fit_and_audit"], quick["whole_loop"]),
-        faster("A→T audit", python, slow["ours"], slow["rows"], 40),
-        *(
-            slower(
-                f"A→T audit of {dtype}",
-                "matrix products in float64",
-                quick[dtype],
-                quick["products"],
-                6,
-            )
-            for dtype in ("float64", "int64", "bool")
-        ),
+        timing.faster("A→T audit", masks, quick["int64"], quick["loop"]),
+        timing.faster("A→T fit and audit", masks, quick["fit_and_audit"], quick["whole_loop"]),
+        timing.faster("A→T audit", python, slow["ours"], slow["rows"], 40),
     ]
-    return rows, most
+    for dtype in ("float64", "int64", "bool"):
+        what = f"A→T audit of {dtype}"
+        rows.append(timing.slower(what, matrix, quick[dtype], quick["products"], 6))
+    return rows, np.median(quick["loop"] / quick["products"])
 
 
 # --------------------------------------------------------------------------- sets of tasks
@@ -281,8 +190,8 @@ def multi_by_rows(sets, train_groups, train, groups, labels, predictions):
 def sets_of_tasks(sizes, rng):
     # Rates that make about 2,000 of the 4,095 sets of 12 tasks occur among 20,000 rows.
     rates = np.linspace(0.1, 0.36, 12)
-    train_groups, train, _ = simulate(rng, sizes.rows, rates)
-    groups, labels, predictions = simulate(rng, sizes.rows, rates)
+    train_groups, train, _ = timing.simulate(rng, sizes.rows, rates)
+    groups, labels, predictions = timing.simulate(rng, sizes.rows, rates)
     # Booleans suit the masks best; the library gets the same arrays.
     train, labels, predictions = (array.astype(bool) for array in (train, labels, predictions))
     arrays = train_groups, train, groups, labels, predictions
@@ -303,21 +212,21 @@ def sets_of_tasks(sizes, rng):
     result = fit_and_audit()
     values = result.table.groupby("task", sort=False)["amplification"].apply(list).to_dict()
     expected = multi_by_masks(*arrays)
-    agree("Multi→", result.published, np.mean(expected))
-    agree("pairs of Multi→", np.sort(result.table["amplification"]), np.sort(expected))
+    timing.agree("Multi→", result.published, np.mean(expected))
+    timing.agree("pairs of Multi→", np.sort(result.table["amplification"]), np.sort(expected))
     # A stride through the sets, which come sorted by size: as many large ones as small ones.
     step = 20
     sample = [frozenset(m) for m in list(values)[::step]]
-    agree(
+    timing.agree(
         "pairs of Multi→ by rows",
         np.concatenate(list(values.values())[::step]),
         multi_by_rows(sample, *as_sets),
     )
 
-    seconds = take_turns(
+    seconds = timing.take_turns(
         sizes.slow_rounds, ours=fit_and_audit, masks=lambda: multi_by_masks(*arrays)
     )
-    slow = take_turns(
+    slow = timing.take_turns(
         sizes.slow_rounds, ours=fit_and_audit, rows=lambda: multi_by_rows(sample, *as_sets)
     )
     n = len(values)
@@ -325,8 +234,8 @@ def sets_of_tasks(sizes, rng):
     python = f"plain Python loop over sets and rows, extrapolated from {len(sample)} sets"
     whole = slow["rows"] * n / len(sample)
     return [
-        faster(what, "NumPy-mask loop over sets", seconds["ours"], seconds["masks"]),
-        faster(what, python, slow["ours"], whole, 100),
+        timing.faster(what, "NumPy-mask loop over sets", seconds["ours"], seconds["masks"]),
+        timing.faster(what, python, slow["ours"], whole, 100),
     ]
 
 
@@ -345,35 +254,31 @@ def fitted_on_one_label(rng):
 
 def resident_child(rows):
     """Print how far an audit lifts the resident memory of this fresh process, in bytes."""
-    import resource
-
-    unit = 1 if sys.platform == "darwin" else 1024
     rng = np.random.default_rng(0)
     auditor = fitted_on_one_label(rng)
     small = one_label(1000, rng)
     auditor.audit(*small[1:], sensitive_features=small[0])  # what the first call imports
     groups, labels, predictions = one_label(rows, rng)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    with contextlib.suppress(OSError):
-        # What is held now may be less than what was held at most: then the peak over it is an
-        # upper bound, never too small.
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        before = pages * resource.getpagesize()
+    timing.forget_peak()
+    before = timing.resident()
     auditor.audit(labels, predictions, sensitive_features=groups)
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit - before)
+    print(1.024e6 * (timing.resident("VmHWM") - before))
 
 
 def resident_memory(sizes):
-    """Return the resident peak in bytes a row and input column, of several fresh processes."""
+    """Return the row of the resident peak in bytes a row and input column, of fresh processes."""
     command = [sys.executable, __file__, "--resident", str(sizes.long_rows)]
     peaks = [
-        int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         for _ in range(sizes.slow_rounds)
     ]
-    return np.array(peaks) / (3 * sizes.long_rows)
+    low, median, high = np.quantile(np.array(peaks) / (3 * sizes.long_rows), [0.0, 0.5, 1.0])
+    shown = f"{median:.3g} bytes" + (f" ({low:.3g} to {high:.3g})" if len(peaks) > 1 else "")
+    what = "the same: resident at most, a row and column"
+    return timing.of_size(what, shown, "≤ 3 bytes", bool(median <= 3))
 
 
-def many_rows(sizes, rng, resident):
+def many_rows(sizes, rng):
     auditor = fitted_on_one_label(rng)
     groups, labels, predictions = one_label(sizes.long_rows, rng)
     narrow = groups * np.int8(4) + labels * np.int8(2) + predictions
@@ -385,21 +290,13 @@ def many_rows(sizes, rng, resident):
     counts = np.bincount(narrow).reshape(2, 2, 2)
     share = counts / counts.sum(axis=(1, 2), keepdims=True)
     deltas = share[:, :, 1].sum(axis=1) - share[:, 1, :].sum(axis=1)
-    agree("pairs of counts", result.table.sort_values("group")["delta"], deltas)
-    agree("value of counts", result.published, np.mean(auditor.y_at_.to_numpy()[:, 0] * deltas))
+    timing.agree("pairs of counts", result.table.sort_values("group")["delta"], deltas)
+    value = np.mean(auditor.y_at_.to_numpy()[:, 0] * deltas)
+    timing.agree("value of counts", result.published, value)
 
-    seconds = take_turns(sizes.rounds, ours=audit, narrow=lambda: np.bincount(narrow))
+    seconds = timing.take_turns(sizes.rounds, ours=audit, narrow=lambda: np.bincount(narrow))
     what = f"one-label audit, {sizes.long_rows:,} int8 rows"
-    return [
-        slower(what, "`np.bincount` of int8 codes", seconds["ours"], seconds["narrow"], 3),
-        _memory("resident at most, a row and column", resident),
-    ]
-
-
-def _memory(what, extra):
-    low, median, high = np.quantile(extra, [0.0, 0.5, 1.0])
-    shown = f"{median:.3g} bytes" + (f" ({low:.3g} to {high:.3g})" if len(extra) > 1 else "")
-    return Row(f"the same: {what}", "", shown, "", "", "≤ 3 bytes", bool(median <= 3))
+    return timing.slower(what, "`np.bincount` of int8 codes", seconds["ours"], seconds["narrow"], 3)
 
 
 # --------------------------------------------------------------------------- imports
@@ -420,59 +317,36 @@ def imports(sizes):
             out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             if turn >= 0:
                 seconds[name].append(float(out))
-    package, auditor, others = (np.array(seconds[name]) for name in statements)
+    ours = {name: np.array(values) for name, values in seconds.items()}
     beside = f"`{statements['others']}`"
     return [
-        slower(f"`{statements['package']}`", beside, package, others, 1.2),
-        slower(f"`{statements['auditor']}`", beside, auditor, others, 1.2),
+        timing.slower(f"`{statements[name]}`", beside, ours[name], ours["others"], 1.2)
+        for name in ("package", "auditor")
     ]
 
 
 # --------------------------------------------------------------------------- the page
 
 
-def processor():
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
-def surroundings():
-    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]
-    packages = {"skbiasamp": skbiasamp, "NumPy": np, "SciPy": scipy, "pandas": pd}
-    packages["scikit-learn"] = sklearn
-    versions = ", ".join(f"{name} {module.__version__}" for name, module in packages.items())
-    return (
-        f"{datetime.date.today()}; {processor()}, one thread; {platform.system()}; "
-        f"Python {platform.python_version()}, {versions}; BLAS {blas}"
-    )
-
-
-def table(rows, *, judged):
-    lines = [
-        "| measured | compared with | skbiasamp | other | ratio (quartiles) | target | met |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for row in rows:
-        met = {None: "", True: "yes", False: "no"}[row.met] if judged else "not judged"
-        lines.append("| " + " | ".join([*row[:-1], met]) + " |")
-    return "\n".join(lines)
-
-
-def page(sizes, rows, most, *, judged):
+def page(options):
+    sizes = SHORT if options.short else FULL
+    # First: a child's highest resident memory starts from that of the process that made it.
+    memory = resident_memory(sizes)
+    pairs, most = many_tasks(sizes, np.random.default_rng(0))
+    sets = sets_of_tasks(sizes, np.random.default_rng(1))
+    one = many_rows(sizes, np.random.default_rng(2))
+    rows = [*pairs, *sets, one, memory, *imports(sizes)]
     return f"""# Benchmark: co-occurrence metrics
 
-{surroundings()}.
+{timing.surroundings()}.
 
-{table(rows, judged=judged)}
+{timing.table(rows, short=options.short)}
 
 Times are medians of processor time (for imports, of elapsed time). Each round times one call of
 each program and gives one ratio; the table has the median and quartiles of the ratios, and the
 range of memory. A target of ≥ 40 means: at least 40 times faster. A target of ≤ 6 means: at most 6
-times slower. Both programs compute the same numbers to {TOLERANCE:g}; the script checks this
-first.
+times slower. Both programs compute the same numbers to {timing.TOLERANCE:g}; the script
+checks this first.
 
 - Group → task (A→T: does the group shift the predicted task?): {sizes.rows:,} rows, 2 groups,
   {sizes.tasks} tasks. Labels are int64 indicators unless the table says otherwise. The auditor is
@@ -488,37 +362,13 @@ first.
 - One label: `np.bincount` gets combined codes; the audit combines them itself.
 - Imports: in new processes, without the start of the interpreter.
 
-`python benchmarks/cooccurrence.py --write benchmarks/results/cooccurrence.md` makes this page.
+`python benchmarks/speed/cooccurrence.py --write benchmarks/results/cooccurrence.md` makes
+this page.
 """
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--short", action="store_true", help="small data, few rounds: a check")
-    parser.add_argument("--write", metavar="FILE", type=Path, help="write the page to FILE")
-    parser.add_argument("--resident", metavar="ROWS", type=int, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.resident:
-        resident_child(arguments.resident)
-        return
-    if arguments.short and arguments.write:
-        parser.error("--short measures nothing worth writing down.")
-    sizes = SHORT if arguments.short else FULL
-    # First: a child's highest resident memory starts from that of the process that made it.
-    resident = resident_memory(sizes)
-    pairs, most = many_tasks(sizes, np.random.default_rng(0))
-    rows = [
-        *pairs,
-        *sets_of_tasks(sizes, np.random.default_rng(1)),
-        *many_rows(sizes, np.random.default_rng(2), resident),
-        *imports(sizes),
-    ]
-    text = page(sizes, rows, most, judged=not arguments.short)
-    print(text)
-    if arguments.write:
-        arguments.write.parent.mkdir(parents=True, exist_ok=True)
-        arguments.write.write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--resident"]:
+        resident_child(int(sys.argv[2]))
+    else:
+        timing.command(__doc__, page)

@@ -1,20 +1,19 @@
 """Count 100,000,000 rows on a cluster of processes, train attackers on it, watch 1,000 periods.
 
-    python benchmarks/clusters.py          # writes benchmarks/results/clusters.md, some minutes
-    python benchmarks/clusters.py --short  # seconds: only checks that it runs
+    python benchmarks/speed/clusters.py --short  # seconds: only checks that it runs
+    python benchmarks/speed/clusters.py --write benchmarks/results/clusters.md  # some minutes
 
 The cluster is Dask's distributed scheduler with two workers, and Spark with two threads if PySpark
 and Java are installed. Both run on this machine: a network between workers is not measured.
 """
 
-import argparse
 import importlib.util
 import shutil
 import tempfile
 import time
 from pathlib import Path
 
-from cooccurrence import surroundings
+import timing
 
 # isort: split
 import dask
@@ -29,24 +28,6 @@ from sklearn.linear_model import LogisticRegression
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, LeakageAuditor
 from skbiasamp.datasets import make_biased_classification
-
-PAGE = Path(__file__).resolve().parent / "results" / "clusters.md"
-TEXT = """\
-Seconds are on the wall, of one run each, on two cores that other programs used as well. In one
-process, DuckDB counts with two threads, and attackers are trained one after another. All results
-are equal to those in one process. On one machine a cluster is slower, since it moves data between
-processes: it is worth its cost if one machine cannot hold or read the data.
-
-- Counts: the Parquet files of `benchmarks/engines.py`, four int8 columns.
-- Leakage: scores of a table with two groups; joblib trains logistic regressions on Dask's workers.
-- The watch: one audit a day of 200 rows, 30 days as the reference, and no change.
-- Ray, and a network between machines, were not measured.
-
-`python benchmarks/clusters.py` makes this page.
-"""
-HEADER = (
-    "| run | rows | seconds | the same in one process, seconds | results |\n|---|--:|--:|--:|---|"
-)
 
 
 def timed(call):
@@ -123,18 +104,29 @@ def measure(sizes, short):
     yield watched(40 if short else 1_000, 50 if short else 200)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="small data, nothing is written")
-    short = parser.parse_args().short
-    lines = list(measure(SHORT if short else FULL, short))
-    machine = surroundings().replace(", one thread", "")
-    head = ["# Benchmark: clusters and long watches", "", machine, "", HEADER]
-    text = "\n".join([*head, *lines, "", TEXT])
-    print(text)
-    if not short:
-        PAGE.write_text(text, encoding="utf-8")
+def page(options):
+    lines = "\n".join(measure(SHORT if options.short else FULL, options.short))
+    return f"""# Benchmark: clusters and long watches
+
+{timing.surroundings().replace(", one thread", "")}
+
+| run | rows | seconds | the same in one process, seconds | results |
+|---|--:|--:|--:|---|
+{lines}
+
+Seconds are on the wall, of one run each, on two cores that other programs used as well. In one
+process, DuckDB counts with two threads, and attackers are trained one after another. All results
+are equal to those in one process. On one machine a cluster is slower, since it moves data between
+processes: it is worth its cost if one machine cannot hold or read the data.
+
+- Counts: the Parquet files of `benchmarks/speed/engines.py`, four int8 columns.
+- Leakage: scores of a table with two groups; joblib trains logistic regressions on Dask's workers.
+- The watch: one audit a day of 200 rows, 30 days as the reference, and no change.
+- Ray, and a network between machines, were not measured.
+
+`python benchmarks/speed/clusters.py --write benchmarks/results/clusters.md` makes this page.
+"""
 
 
 if __name__ == "__main__":
-    main()
+    timing.command(__doc__, page)

@@ -1,40 +1,33 @@
 """Measure how time and memory grow with rows, groups, tasks and sets of tasks.
 
-    python benchmarks/growth.py                    # the curves, about ten minutes, 0.2 GB of disk
-    python benchmarks/growth.py --short            # seconds: only checks that it runs
-    python benchmarks/growth.py --write benchmarks/results/growth.md   # and docs/images/growth.svg
-    python benchmarks/growth.py --draw benchmarks/results/growth.md    # only the picture
+    python benchmarks/speed/growth.py          # the curves, about ten minutes, 0.2 GB of disk
+    python benchmarks/speed/growth.py --short  # seconds: only checks that it runs
+    python benchmarks/speed/growth.py --write benchmarks/results/growth.md  # and its picture
 
 Every point is measured in a process of its own, so that its peak of memory is its own.
 """
 
-import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-# First: it limits the threads of NumPy.
-from cooccurrence import simulate, surroundings
-from engines import SHORT, audit_rows, forget_peak, resident, write_rows
+import timing
 
 # isort: split
 import numpy as np
-from parts import markdown
+from engines import FOLDER, SHORT, audit_rows, write_rows
 
-from skbiasamp import (
-    DirectionalAuditor,
-    audit,
-)
+from skbiasamp import DirectionalAuditor, audit
 from skbiasamp._utils.formatting import SERIES
 from skbiasamp.metrics import multi_attribute_amplification
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PICTURE = "docs/images/growth.svg"
 ROWS_OF_GROUPS = 200_000
 ROWS_OF_TASKS = 5_000
@@ -42,45 +35,26 @@ ROWS_OF_TASKS = 5_000
 
 class Series(NamedTuple):
     title: str
-    unit: str
     full: list[int]
     short: list[int]
     tail: int  # of so many of the last points the exponent is fitted
     note: str
 
 
-MEMORY = "rows in memory"
+MILLIONS, FILES = [10**k for k in range(4, 8)], [10**k for k in range(4, 9)]
+UNIQUE, SETS = [10**4, 10**5, 10**6], [127, 1023, 8191, 131_071, 1_048_575]
 CURVES = {
-    "memory": Series(
-        MEMORY, "rows", [10**k for k in range(4, 8)], [10**3, 10**4], 2, "one label, int8"
-    ),
-    "duckdb": Series(
-        "rows, DuckDB", "rows", [10**k for k in range(4, 9)], [10**4], 2, "Parquet files"
-    ),
-    "polars": Series(
-        "rows, lazy polars", "rows", [10**k for k in range(4, 9)], [10**4], 2, "the same"
-    ),
-    "groups": Series(
-        "groups", "groups", [2, 5, 10, 20, 50], [5], 3, f"{ROWS_OF_GROUPS:,} rows, one label"
-    ),
-    "tasks": Series(
-        "tasks", "tasks", [1, 10, 100, 300, 1000], [10], 3, f"{ROWS_OF_TASKS:,} rows, 2 groups"
-    ),
-    "sets": Series(
-        "sets of tasks",
-        "sets",
-        [127, 1023, 8191, 131_071, 1_048_575],
-        [127],
-        3,
-        "twice as many rows as sets, without interval",
-    ),
-    "scores": Series(
-        "probabilities, all metrics", "rows", [10**4, 10**5, 10**6], [10**3], 2, "audit()"
-    ),
-    "weights": Series(
-        "fractional weights, all metrics", "rows", [10**4, 10**5, 10**6], [10**3], 2, "audit()"
-    ),
+    "memory": Series("rows in memory", MILLIONS, [10**3, 10**4], 2, "one label, int8"),
+    "duckdb": Series("rows, DuckDB", FILES, [10**4], 2, "Parquet files"),
+    "polars": Series("rows, lazy polars", FILES, [10**4], 2, "the same"),
+    "groups": Series("groups", [2, 5, 10, 20, 50], [5], 3, f"{ROWS_OF_GROUPS:,} rows, one label"),
+    "tasks": Series("tasks", [1, 10, 100, 300, 1000], [10], 3, f"{ROWS_OF_TASKS:,} rows, 2 groups"),
+    "sets": Series("sets of tasks", SETS, [127], 3, "twice as many rows as sets, without interval"),
+    "scores": Series("probabilities, all metrics", UNIQUE, [10**3], 2, "audit()"),
+    "weights": Series("fractional weights, all metrics", UNIQUE, [10**3], 2, "audit()"),
 }
+ROWS = ("memory", "duckdb", "polars")
+ENGINES = {"duckdb": "DuckDB", "polars": "lazy polars"}
 
 # Rows that cannot be tallied: seconds and MB that the largest size may take.
 APART = ("scores", "weights")
@@ -97,11 +71,9 @@ lines. The peak of memory over rows is flat."""
 
 def work(name, size, path):
     """Return what is measured, ready to be called."""
+    if name in ENGINES:
+        return lambda: audit_rows(ENGINES[name], path)
     rng = np.random.default_rng(0)
-    auditor = DirectionalAuditor(reference="test")
-    if name in ("duckdb", "polars"):
-        engine = {"duckdb": "DuckDB", "polars": "lazy polars"}[name]
-        return lambda: audit_rows(engine, path)
     if name in APART:
         return apart(name, rng, size)
     if name == "sets":
@@ -115,12 +87,13 @@ def work(name, size, path):
         labels = rng.integers(0, 2, ROWS_OF_GROUPS)
         predictions = labels ^ (rng.random(ROWS_OF_GROUPS) < 0.1)
     elif name == "tasks":
-        groups, labels, predictions = simulate(rng, ROWS_OF_TASKS, rng.uniform(0.05, 0.4, size))
-        labels, predictions = labels.astype(bool), predictions.astype(bool)
+        rates = rng.uniform(0.05, 0.4, size)
+        groups, *sides = timing.simulate(rng, ROWS_OF_TASKS, rates)
+        labels, predictions = (side.astype(bool) for side in sides)
     else:
-        groups, labels, predictions = (
-            x.ravel().astype(np.int8) for x in simulate(rng, size, np.array([0.3]))
-        )
+        rows = timing.simulate(rng, size, np.array([0.3]))
+        groups, labels, predictions = (x.ravel().astype(np.int8) for x in rows)
+    auditor = DirectionalAuditor(reference="test")
     return lambda: auditor.audit(labels, predictions, sensitive_features=groups)
 
 
@@ -138,18 +111,16 @@ def apart(name, rng, n):
 
 def point(name, size, path, most=15):
     """Return seconds of several calls, and how far memory rose above what stood before, in MB."""
-    import warnings
-
     warnings.simplefilter("ignore")  # of few rows, in the smallest
     call = work(name, size, path)
-    forget_peak()
-    before = resident()
+    timing.forget_peak()
+    before = timing.resident()
     seconds = []
     while not seconds or (len(seconds) < most and sum(seconds) < 10):
         start = time.process_time()
         call()
         seconds.append(time.process_time() - start)
-    peak = resident("VmHWM")
+    peak = timing.resident("VmHWM")
     return {"seconds": seconds, "peak": peak, "risen": max(peak - before, 0.0)}
 
 
@@ -161,9 +132,7 @@ def measure(folder, *, short):
     for name, series in CURVES.items():
         curves[name] = []
         for size in series.short if short else series.full:
-            path = ""
-            if name in ("duckdb", "polars"):
-                path = parts(folder, size)
+            path = parts(folder, size) if name in ENGINES else ""
             if short and name != "memory":
                 # Nothing is judged: one process more is enough to see that it works.
                 curves[name].append((size, point(name, size, path, most=1)))
@@ -206,20 +175,13 @@ def shown(size):
     return f"1e{power}" if size == 10**power and power > 3 else f"{size:,}"
 
 
-def duration(seconds):
-    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
-
-
 def rows_of(curves):
     rows = []
     for name, points in curves.items():
-        series = CURVES[name]
         for size, cost in points:
-            low, high = min(cost["seconds"]), max(cost["seconds"])
-            spread = f"{duration(median(cost))} ({duration(low)} to {duration(high)})"
-            rows.append(
-                [series.title, shown(size), spread, f"{cost['risen']:.0f}", f"{cost['peak']:.0f}"]
-            )
+            low, middle, high = map(timing.duration, np.quantile(cost["seconds"], [0, 0.5, 1]))
+            memory = f"{cost['risen']:.0f}", f"{cost['peak']:.0f}"
+            rows.append([CURVES[name].title, shown(size), f"{middle} ({low} to {high})", *memory])
     return rows
 
 
@@ -230,7 +192,7 @@ def judged(curves):
         series = CURVES[name]
         slope = exponent(points, series.tail, median)
         target, met = "none", ""
-        if name in ("memory", "duckdb", "polars"):
+        if name in ROWS:
             target, met = "0.9 to 1.1", "yes" if 0.9 <= slope <= 1.1 else "no"
         elif name in APART:
             largest = points[-1][1]
@@ -242,7 +204,7 @@ def judged(curves):
         if name in APART:  # blocks begin between the sizes
             fitted = ""
         rows.append([f"time over {series.title}", series.note, fitted, target, met])
-    for name in ("duckdb", "polars"):
+    for name in ENGINES:
         points = curves[name]
         rise = points[-1][1]["peak"] / points[max(len(points) - 2, 0)][1]["peak"]
         met = "yes" if rise <= 1.25 else "no"
@@ -251,39 +213,23 @@ def judged(curves):
     return rows
 
 
-def curves_of(text):
-    """Return the curves of a page that `page` made, with the medians of its times."""
-    curves = {name: [] for name in CURVES}
-    names = {series.title: name for name, series in CURVES.items()}
-    row = r"^\| (.+?) \| ([\de,]+) \| ([\d.]+) (m?s) \(.*?\) \| \d+ \| (\d+) \|$"
-    for title, size, number, unit, peak in re.findall(row, text, re.MULTILINE):
-        seconds = float(number) / (1000 if unit == "ms" else 1)
-        cost = {"seconds": [seconds], "peak": float(peak)}
-        curves[names[title]].append((int(float(size.replace(",", ""))), cost))
-    return curves
-
-
 def draw(curves):
     from matplotlib import ticker
     from sheet import NOTE, TEXT, sheet
 
     figure, axes = sheet(8.4, rows=4)
-    rows = ("memory", "duckdb", "polars")
-    panels = [
-        ("seconds", rows),
-        ("seconds", ("tasks", "groups")),
-        ("seconds", ("sets",)),
-    ]
-    panels += [("peak of the process, MB", rows)]
+    panels = [("seconds", names) for names in (ROWS, ("tasks", "groups"), ("sets",))]
+    panels.append(("peak of the process, MB", ROWS))
     for axis, (title, names) in zip(axes, panels, strict=True):
+        of_memory = "MB" in title
         for name, color in zip(names, SERIES, strict=False):
-            sizes = [size for size, _ in curves[name]]
-            costs = [cost["peak"] if "MB" in title else median(cost) for _, cost in curves[name]]
+            sizes, costs = zip(*curves[name], strict=True)
+            values = [cost["peak"] if of_memory else median(cost) for cost in costs]
             label = CURVES[name].title.removeprefix("rows").strip(", ") or "rows"
-            axis.plot(sizes, costs, "o-", color=color, label=label, markersize=4)
-        axis.set(xscale="log", xlabel="rows" if names[0] in rows else "number of them")
+            axis.plot(sizes, values, "o-", color=color, label=label, markersize=4)
+        axis.set(xscale="log", xlabel="rows" if names == ROWS else "number of them")
         axis.set_title(title, fontsize=TEXT, loc="left")
-        if "MB" in title:
+        if of_memory:
             axis.set_ylim(bottom=0)
         else:
             axis.set_yscale("log")
@@ -295,25 +241,24 @@ def draw(curves):
     return figure
 
 
-def write_picture(curves):
-    sys.path.append(str(ROOT / "docs" / "_extensions"))
-    from sheet import write
-
-    write(lambda: draw(curves), ROOT / PICTURE)
-
-
-def page(curves, picture, *, short):
-    exponents = judged(curves)
-    if short:
+def page(options):
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        curves = measure(Path(folder), short=options.short)
+    image, exponents = "", judged(curves)
+    if options.short:
         exponents = [[*row[:-1], "not judged"] for row in exponents]
-    exponents = markdown(["measured", "data", "exponent", "target", "met"], exponents)
-    points = markdown(["curve", "size", "time (range)", "rise, MB", "peak, MB"], rows_of(curves))
-    image = f"\n![{DESCRIBED}]({picture})\n" if picture else ""
+    if options.write:
+        sys.path.append(str(ROOT / "docs" / "_extensions"))
+        from sheet import write
+
+        write(lambda: draw(curves), ROOT / PICTURE)
+        image = f"\n![{DESCRIBED}](../../{PICTURE})\n"
+    header = ["curve", "size", "time (range)", "rise, MB", "peak, MB"]
     return f"""# Benchmark: time and memory by data size
 
-{surroundings().replace("one thread", f"{os.cpu_count()} cores")}.
+{timing.surroundings(f"{os.cpu_count()} cores")}.
 {image}
-{exponents}
+{timing.markdown(["measured", "data", "exponent", "target", "met"], exponents)}
 
 An exponent of 1 means that time doubles if the size doubles. It is fitted to the largest sizes,
 after subtracting the time of the smallest size, which every call needs. Times are medians of
@@ -325,40 +270,15 @@ the peak during the calls minus the memory before the first call, which includes
   report, leakage included.
 - Sets of tasks: all sets of 7, 10, 13, 17 and 20 tasks; each set occurs in some row.
 
-{points}
+{timing.markdown(header, rows_of(curves))}
 
-`python benchmarks/growth.py --write benchmarks/results/growth.md` makes this page.
+`python benchmarks/speed/growth.py --write benchmarks/results/growth.md` makes this page.
 """
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--short", action="store_true", help="small sizes: a check")
-    parser.add_argument("--write", metavar="FILE", type=Path, help="write the page to FILE")
-    parser.add_argument("--draw", metavar="FILE", type=Path, help="draw a written page again")
-    parser.add_argument("--folder", metavar="PATH", help="where the temporary folder is made")
-    parser.add_argument("--point", nargs=3, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.point:
-        name, size, path = arguments.point
-        print(json.dumps(point(name, int(size), path)))
-        return
-    if arguments.draw:
-        write_picture(curves_of(arguments.draw.read_text("utf-8")))
-        return
-    if arguments.short and arguments.write:
-        parser.error("--short measures nothing worth writing down.")
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        curves = measure(Path(folder), short=arguments.short)
-    picture = None
-    if arguments.write:
-        picture = f"../../{PICTURE}"
-        write_picture(curves)
-    text = page(curves, picture, short=arguments.short)
-    print(text)
-    if arguments.write:
-        arguments.write.write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--point"]:
+        name, size, path = sys.argv[2:]
+        print(json.dumps(point(name, int(size), path)))
+    else:
+        timing.command(__doc__, page, folder=FOLDER)

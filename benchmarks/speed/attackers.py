@@ -1,20 +1,16 @@
 """Time attackers trained at once beside the same attackers trained one after another, in one run.
 
-    python benchmarks/attackers.py                     # the table, about three minutes
-    python benchmarks/attackers.py --short             # seconds: only checks that it runs
-    python benchmarks/attackers.py --write benchmarks/results/attackers.md
+    python benchmarks/speed/attackers.py                     # the table, about three minutes
+    python benchmarks/speed/attackers.py --short             # seconds: only checks that it runs
+    python benchmarks/speed/attackers.py --write benchmarks/results/attackers.md
 
 Both sides take equally many steps of Adam for each network. Before the clock starts, the losses of
 both are compared; if they differ, the script ends with an error.
 """
 
-import argparse
-from pathlib import Path
 from typing import NamedTuple
 
-# First: it limits the threads of NumPy and torch.
-from cooccurrence import faster, surroundings, take_turns
-from cooccurrence import table as markdown
+import timing
 
 # isort: split
 import numpy as np
@@ -116,7 +112,7 @@ def networks_at_once(sizes, kind, normalised):
             if abs(loss - expected) > TOLERANCE:
                 raise SystemExit(f"{kind}, {fit.__name__}: losses {loss:.4f} and {expected:.4f}.")
 
-    seconds = take_turns(
+    seconds = timing.take_turns(
         sizes.rounds,
         ours=ours,
         skorch=lambda: one_by_one(with_skorch),
@@ -128,19 +124,21 @@ def networks_at_once(sizes, kind, normalised):
     extrapolated = f"one after another, extrapolated from {sizes.one_by_one}"
     scale, target = n / sizes.one_by_one, 6 if normalised else 20
     return [
-        faster(what, f"skorch, {extrapolated}", seconds["ours"], scale * seconds["skorch"], target),
-        faster(
-            what, f"a bare torch loop, {extrapolated}", seconds["ours"], scale * seconds["torch"]
-        ),
+        timing.faster(what, f"{name}, {extrapolated}", seconds["ours"], scale * seconds[key], least)
+        for name, key, least in (("skorch", "skorch", target), ("a bare torch loop", "torch", None))
     ]
 
 
-def page(rows, *, judged):
+def page(options):
+    torch.set_num_threads(1)
+    sizes = SHORT if options.short else FULL
+    kinds = ("binary", False), ("continuous", False), ("continuous", True)
+    rows = [row for kind in kinds for row in networks_at_once(sizes, *kind)]
     return f"""# Benchmark: neural attackers
 
-{surroundings()}; torch {torch.__version__}, skorch {skorch.__version__}.
+{timing.surroundings()}; torch {torch.__version__}, skorch {skorch.__version__}.
 
-{markdown(rows, judged=judged)}
+{timing.table(rows, short=options.short)}
 
 Times are medians of processor time in one thread. Each round times one call of each program and
 gives one ratio; the table has the median and quartiles of the ratios. A target of ≥ 20 means: at
@@ -150,24 +148,9 @@ programs take the same number of steps. On binary inputs, skbiasamp uses all dis
 weighted, in each step. On continuous inputs, and with batch normalisation, it uses batches like
 the others. Mean cross-entropies agree to {TOLERANCE:g}; the script checks this first.
 
-`python benchmarks/attackers.py --write benchmarks/results/attackers.md` makes this page.
+`python benchmarks/speed/attackers.py --write benchmarks/results/attackers.md` makes this page.
 """
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--short", action="store_true", help="small data, few rounds: a check")
-    parser.add_argument("--write", metavar="FILE", type=Path, help="write the page to FILE")
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    sizes = SHORT if arguments.short else FULL
-    kinds = ("binary", False), ("continuous", False), ("continuous", True)
-    rows = [row for kind in kinds for row in networks_at_once(sizes, *kind)]
-    text = page(rows, judged=not arguments.short)
-    print(text)
-    if arguments.write:
-        arguments.write.write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    timing.command(__doc__, page)
