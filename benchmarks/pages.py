@@ -1,12 +1,14 @@
-"""What scripts share that write a page of results: its tables, and the command line."""
+"""What benchmarks share: tables, the command line, and what another script defines."""
 
 import argparse
+import ast
 from pathlib import Path
 
 
-def markdown(header, rows):
-    """Return a table."""
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+def markdown(header, rows, n_numbers=0):
+    """Return a table; its last columns, of numbers, are aligned to the right."""
+    lines = ["| " + " | ".join(header) + " |"]
+    lines.append("|" + "---|" * (len(header) - n_numbers) + "--:|" * n_numbers)
     lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     return "\n".join(lines)
 
@@ -28,3 +30,24 @@ def command(doc, page, **more):
     print(text)
     if options.write:
         options.write.write_text(text, encoding="utf-8")
+
+
+def is_short(doc):
+    """Return whether a script is called with --short, its only option."""
+    parser = argparse.ArgumentParser(description=doc.partition("\n")[0])
+    parser.add_argument("--short", action="store_true", help="little data, nothing is written")
+    return parser.parse_args().short
+
+
+def defined_in(path):
+    """Return what a script imports and defines, without running the rest."""
+    tree = ast.parse(path.read_text("utf-8"))
+
+    def defines(node):
+        constant = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).isupper()
+        return constant or isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)
+
+    tree.body = [node for node in tree.body if defines(node)]
+    names = {}
+    exec(compile(tree, path, "exec"), names)
+    return names

@@ -10,7 +10,7 @@ from scipy.stats import ttest_1samp
 
 FOLDER = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(FOLDER / "benchmarks"))
-from published._rows import defined_in  # noqa: E402
+from pages import defined_in  # noqa: E402
 
 pytest.importorskip("matplotlib.pyplot")
 torch = pytest.importorskip("torch")

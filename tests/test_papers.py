@@ -4,7 +4,7 @@ Scripts run as they stand, except for those that take long: of these only what t
 in a reduced size.
 """
 
-import importlib.util
+import importlib
 import os
 import re
 import sys
@@ -58,18 +58,8 @@ def run(capsys):
     return of
 
 
-def script(name):
-    """Return a benchmark, which imports its neighbours."""
-    folder = str(ROOT / "benchmarks")
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-replication = script("replication")
+sys.path.insert(0, str(PAPERS))
+replication = importlib.import_module("replication")
 definitions = importlib.import_module("published._rows").page
 Row = importlib.import_module("published._rows").Row
 inventory = importlib.import_module("published.inventory")

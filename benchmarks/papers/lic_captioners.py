@@ -11,9 +11,7 @@ value for six of the seven models, and 2.6 higher for NIC. Two pairs of neighbou
 the ranking: NIC and SAT, and FC and NIC+. The same two pairs change places in one rerun of the
 paper's code (Baratov et al. 2023, three to ten seeds). Other seeds explain FC and NIC+ (0.35)
 better than NIC and SAT (0.08). NIC's captions here are not those that the LSTM of Türk et al.
-(2023) read. With another attacker NIC is too high as well: a small LSTM (``lic_lstm.py``) reaches
-43.1 for NIC (published 43.2), but 42.6 for SAT (44.4), 45.1 for Att2in (45.9) and 47.3 for UpDn
-(48.0).
+(2023) read.
 
 All seven models reveal gender better than the human captions at hand, and Equalizer reveals it
 most. The sign of LIC depends on the attacker: for NIC the paper has +3.7 percentage points with its

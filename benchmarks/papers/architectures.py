@@ -1,7 +1,7 @@
 """Architectures and class ratios, five seeds each: Fig. 4 of Wang and Russakovsky, on digits.
 
-    python benchmarks/architectures.py          # writes benchmarks/published/architectures*.csv
-    python benchmarks/architectures.py --short  # one run of each, to try it out
+    python benchmarks/papers/architectures.py          # writes published/architectures*.csv
+    python benchmarks/papers/architectures.py --short  # one run of each, to try it out
 
 The paper trains three networks on CelebA. Here three classifiers of scikit-learn tell even from odd
 digits in red or green. The ratio says how many even digits are red for each green one, and how many
@@ -9,11 +9,10 @@ odd ones are green for each red one, in training and test rows. The replication 
 over seeds.
 """
 
-import argparse
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
+from kept import FOLDER, number
+from published._rows import is_short, markdown
 from scipy.stats import t as student
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -24,8 +23,7 @@ from skbiasamp import DirectionalAuditor
 from skbiasamp.datasets import load_colored_digits
 from skbiasamp.metrics import directional_amplification
 
-FILE = Path(__file__).parent / "published" / "architectures.csv"
-FIXED = FILE.with_name("architectures_fixed.csv")
+FILE, FIXED = FOLDER / "architectures.csv", FOLDER / "architectures_fixed.csv"
 MODELS = {
     "logistic regression": lambda seed: LogisticRegression(max_iter=1000),
     "random forest": lambda seed: RandomForestClassifier(random_state=seed),
@@ -55,16 +53,11 @@ def run(model, ratio, seed):
     X, X_test, y, y_test, group, group_test = drawn(ratio, seed)
     predicted = MODELS[model](seed).fit(X, y).predict(X_test)
     rates = [predicted[(y_test == 0) & (group_test == color)].mean() for color in ("red", "green")]
+    given = {"sensitive_features": group_test, "y_train": y, "sensitive_train": group}
     return {
         "accuracy": np.mean(predicted == y_test),
         "fpr_difference": rates[0] - rates[1],
-        "amplification": directional_amplification(
-            y_test,
-            predicted,
-            sensitive_features=group_test,
-            y_train=y,
-            sensitive_train=group,
-        ),
+        "amplification": directional_amplification(y_test, predicted, **given),
     }
 
 
@@ -79,25 +72,16 @@ def fixed(ratio):
     compared = auditor.compare(y_test, runs, sensitive_features=group_test)
     rows = compared.table[["model", "difference", "difference_low", "difference_high"]]
     means = [
-        auditor.audit_runs(y_test, runs[name], sensitive_features=group_test) for name in MODELS
+        auditor.audit_runs(y_test, own, sensitive_features=group_test) for own in runs.values()
     ]
-    by_training = half() * np.array([mean.statistics["between_run_sd"] for mean in means])
-    return rows.assign(
-        ratio=ratio,
-        value=[mean.value for mean in means],
-        low=[mean.low for mean in means],
-        high=[mean.high for mean in means],
-        by_training=by_training,
-    )
+    values = {name: [getattr(mean, name) for mean in means] for name in ("value", "low", "high")}
+    spread = np.array([mean.statistics["between_run_sd"] for mean in means])
+    return rows.assign(ratio=ratio, **values, by_training=half() * spread)
 
 
 def half():
     """Return half of the 95 % interval of a mean over seeds, in standard deviations."""
     return student.ppf(0.975, len(SEEDS) - 1) / len(SEEDS) ** 0.5
-
-
-def number(value, sign="+"):
-    return f"{value:{sign}.3f}".replace("-", "−")
 
 
 def paired():
@@ -110,86 +94,83 @@ def paired():
 
 def section():
     """Return the tables of means and 95 % intervals over seeds, and of one data set."""
-    frame = pd.read_csv(FILE)
-    n = frame["seed"].nunique()
-    lines = [
-        "## Architectures and class ratios (Wang & Russakovsky 2021, Fig. 4)",
-        "",
-        "The paper asks whether architectures, or class ratios, differ by more than training runs",
-        f"do. Here with digits in place of CelebA: means of {n} seeds ± half of the 95 % interval.",
-        "Each seed has new data, so intervals count data and training together.",
-        "On these digits both differ: at 2 : 1 and 4 : 1, the random forest amplifies more than",
-        "the other models, by more than the intervals. `python benchmarks/architectures.py` makes",
-        "the numbers.",
-        "",
-        "| model | ratio | " + " | ".join(MEASURES.values()) + " |",
-        "|---|--:|--:|--:|--:|",
-    ]
-    for (model, ratio), runs in frame.groupby(["model", "ratio"], sort=False):
-        cells = [
-            f"{number(runs[name].mean(), '' if name == 'accuracy' else '+')} "
-            f"± {number(half() * runs[name].std(), '')}"
-            for name in MEASURES
+    frame, fixed_data = pd.read_csv(FILE), pd.read_csv(FIXED)
+    first, *others = MODELS
+    over_seeds = [
+        [
+            model,
+            f"{ratio} : 1",
+            *(
+                f"{number(runs[name].mean(), '' if name == 'accuracy' else '+')} "
+                f"± {number(half() * runs[name].std(), '')}"
+                for name in MEASURES
+            ),
         ]
-        lines.append(f"| {model} | {ratio} : 1 | {' | '.join(cells)} |")
-    lines += [
-        "",
-        "The models of a seed share its data, so their difference varies less than each of them.",
-        "Differences of BiasAmp A→T from logistic regression, paired by seed:",
-        "",
-        "| ratio | " + " | ".join(list(MODELS)[1:]) + " |",
-        "|---|--:|--:|",
+        for (model, ratio), runs in frame.groupby(["model", "ratio"], sort=False)
     ]
     means, halves = paired()
-    for ratio in RATIOS:
-        cells = [
-            f"{number(means.loc[ratio, model])} ± {number(halves.loc[ratio, model], '')}"
-            for model in means
-        ]
-        lines.append(f"| {ratio} : 1 | {' | '.join(cells)} |")
-    lines += [
-        "",
-        "With one data set (that of seed 0), runs differ in their training only. The first",
-        "interval is about other trainings on these rows, the second about other trainings and",
-        "other test rows (`audit_runs`). The third is that of the difference from logistic",
-        "regression (`compare` of lists of runs), which has no random numbers in its training.",
-        "",
-        "| model | ratio | BiasAmp A→T, by training | by training and test rows | difference |",
-        "|---|--:|--:|--:|--:|",
+    by_seed = [
+        [f"{ratio} : 1"]
+        + [f"{number(means.loc[ratio, m])} ± {number(halves.loc[ratio, m], '')}" for m in means]
+        for ratio in RATIOS
     ]
-    for row in pd.read_csv(FIXED).itertuples():
-        difference = "–"
-        if row.model != next(iter(MODELS)):
-            ends = f"{number(row.difference_low)} to {number(row.difference_high)}"
-            difference = f"{number(row.difference)} ({ends})"
-        lines.append(
-            f"| {row.model} | {row.ratio} : 1 | {number(row.value)} ± {number(row.by_training, '')}"
-            f" | {number(row.low)} to {number(row.high)} | {difference} |"
-        )
-    return "\n".join(lines) + "\n"
+    one_data_set = [
+        [
+            row.model,
+            f"{row.ratio} : 1",
+            f"{number(row.value)} ± {number(row.by_training, '')}",
+            f"{number(row.low)} to {number(row.high)}",
+            "–"
+            if row.model == first
+            else f"{number(row.difference)} "
+            f"({number(row.difference_low)} to {number(row.difference_high)})",
+        ]
+        for row in fixed_data.itertuples()
+    ]
+    intervals = ["BiasAmp A→T, by training", "by training and test rows", "difference"]
+    return f"""## Architectures and class ratios (Wang & Russakovsky 2021, Fig. 4)
+
+The paper asks whether architectures, or class ratios, differ by more than training runs
+do. Here with digits in place of CelebA: means of {len(SEEDS)} seeds ± half of the 95 % interval.
+Each seed has new data, so intervals count data and training together.
+On these digits both differ: at 2 : 1 and 4 : 1, the random forest amplifies more than
+the other models, by more than the intervals. `python benchmarks/papers/architectures.py` makes
+the numbers.
+
+{markdown(["model", "ratio", *MEASURES.values()], over_seeds, n_numbers=4)}
+
+The models of a seed share its data, so their difference varies less than each of them.
+Differences of BiasAmp A→T from logistic regression, paired by seed:
+
+{markdown(["ratio", *others], by_seed, n_numbers=2)}
+
+With one data set (that of seed 0), runs differ in their training only. The first
+interval is about other trainings on these rows, the second about other trainings and
+other test rows (`audit_runs`). The third is that of the difference from logistic
+regression (`compare` of lists of runs), which has no random numbers in its training.
+
+{markdown(["model", "ratio", *intervals], one_data_set, n_numbers=4)}
+"""
 
 
 def order(models):
     return models.map(list(MODELS).index)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="one seed, nothing is written")
-    options = parser.parse_args()
+def main(short):
     runs = [
         {"model": model, "ratio": ratio, "seed": seed, **run(model, ratio, seed)}
         for model in MODELS
         for ratio in RATIOS
-        for seed in SEEDS[: 1 if options.short else None]
+        for seed in SEEDS[: 1 if short else None]
     ]
     frame = pd.DataFrame(runs).round(6)
     print(frame.groupby(["model", "ratio"], sort=False).mean().drop(columns="seed").round(3))
-    if not options.short:
+    if not short:
         frame.to_csv(FILE, index=False, lineterminator="\n")
         one_data_set = pd.concat(map(fixed, RATIOS)).sort_values("model", key=order, kind="stable")
         one_data_set.round(6).to_csv(FIXED, index=False, lineterminator="\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(is_short(__doc__))

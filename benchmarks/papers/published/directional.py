@@ -1,6 +1,6 @@
 """Wang and Russakovsky 2021, and the card of their metric."""
 
-from papers.reference_data import read_coco_labels, read_rba_shares
+from reference_data import read_coco_labels, read_rba_shares
 
 from published._rows import Row, page
 from skbiasamp import DirectionalAuditor

@@ -1,6 +1,6 @@
 """Zhao, Wang, Yatskar, Ordonez and Chang 2017."""
 
-from papers.reference_data import read_rba_shares
+from reference_data import read_rba_shares
 
 from published._rows import Row, page
 

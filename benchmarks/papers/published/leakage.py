@@ -5,7 +5,7 @@ from collections import Counter
 import coco_attackers
 import imsitu_attackers
 import numpy as np
-from papers.reference_data import read_coco_labels
+from reference_data import read_coco_labels
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Bunch
 
@@ -127,7 +127,7 @@ def coco(slow):
     )
     yield from coco_splits()
     for f1, number in ((53.75, "60.53"), (52.53, "60.35")):
-        if coco_attackers.read():
+        if coco_attackers.RUNS.read():
             yield Row(
                 "Table 1",
                 f"λ_D({f1}) in %, COCO, original, their network",

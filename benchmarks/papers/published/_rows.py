@@ -1,27 +1,17 @@
 """A published number beside ours, and the script of the paper that computes it."""
 
-import ast
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-PAPERS = Path(__file__).resolve().parents[1] / "papers"
-sys.path.append(str(PAPERS))  # scripts import their neighbour reference_data
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+from pages import defined_in
+from pages import is_short as is_short
+from pages import markdown as markdown
+
+PAPERS = Path(__file__).resolve().parents[1]
 ARROWS = {"T->A": "T→A", "A->T": "A→T"}
-
-
-def defined_in(path):
-    """Return what a script imports and defines, without running the rest."""
-    tree = ast.parse(path.read_text("utf-8"))
-
-    def defines(node):
-        constant = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).isupper()
-        return constant or isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)
-
-    tree.body = [node for node in tree.body if defines(node)]
-    names = {}
-    exec(compile(tree, path, "exec"), names)
-    return names
 
 
 def page(name):

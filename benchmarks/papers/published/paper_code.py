@@ -3,9 +3,7 @@
 import re
 from typing import NamedTuple
 
-from parts import markdown
-
-from published._rows import Row
+from published._rows import Row, markdown
 from published.inventory import EXPLAINED, IN_PART, INVENTORY, NEEDS, SAME, B, D, H, R, W, Z
 
 DOCS = "docs/"

@@ -1,11 +1,11 @@
 """Published numbers of the papers beside ours.
 
-    python benchmarks/replication.py            # in seconds, without the slow rows
-    python benchmarks/replication.py --write    # all rows and the page of the docs, some minutes
-    python benchmarks/replication.py --refresh  # the slow rows stay as they are
+    python benchmarks/papers/replication.py            # in seconds, without the slow rows
+    python benchmarks/papers/replication.py --write    # all rows and the page of the docs: minutes
+    python benchmarks/papers/replication.py --refresh  # the slow rows stay as they are
 
 All rows are written to benchmarks/results/replication.md, and their summary to docs/replication.md.
-Where a number takes a model or a draw, its code is in benchmarks/papers. Needs the imSitu
+Where a number takes a model or a draw, a script beside this one has its code. Needs the imSitu
 annotations (docs/recipes.md); the slow rows need torch.
 """
 
@@ -17,7 +17,7 @@ import architectures
 import attacker_grid
 import coco_attackers
 import imsitu_attackers
-from parts import markdown as table
+from published._rows import markdown as table
 from published.captions import captions
 from published.directional import directional, metric_card
 from published.dpa import dpa
@@ -60,9 +60,9 @@ SLOW = (dpa, leakage, captions)  # have rows that train networks or draw many ti
 
 # Scripts that keep their runs in files.
 KEPT = (architectures, attacker_grid, imsitu_attackers, coco_attackers)
-HERE = Path(__file__).resolve().parent
-TABLES = HERE / "results" / "replication.md"
-PAGE = HERE.parent / "docs" / "replication.md"
+BENCHMARKS = Path(__file__).resolve().parents[1]
+TABLES = BENCHMARKS / "results" / "replication.md"
+PAGE = BENCHMARKS.parent / "docs" / "replication.md"
 
 TOP = """\
 # Published values and ours
@@ -86,7 +86,7 @@ Symbols of the papers:
 - LIC_M and LIC_D are leakage in the captions of a model and of people.
 - CRF is a conditional random field: this model predicts gender and label together.
 
-`python benchmarks/replication.py --write` makes this file.
+`python benchmarks/papers/replication.py --write` makes this file.
 """
 MADE = (
     f"Made with skbiasamp {skbiasamp.__version__}. Rows that take trainings may be of earlier "
@@ -121,8 +121,8 @@ split: no label has more than α times as many images of one gender as of the ot
 ## Scripts
 
 The scripts of the papers are in `benchmarks/papers`, the published numbers in
-`benchmarks/published`. `python benchmarks/replication.py` computes the values that need no
-training, in seconds. The file of all values ends with code for values that need more data.
+`benchmarks/papers/published`. `python benchmarks/papers/replication.py` computes the values that
+need no training, in seconds. The file of all values ends with code for values that need more data.
 
 Two pages of the gallery repeat a figure: {{doc}}`auto_examples/metrics/plot_six_metrics` and
 {{doc}}`auto_examples/audit/plot_compas_thresholds`.
@@ -136,8 +136,8 @@ def tables(slow=True):
 
 def code(rows):
     """Return where the code of a paper's rows is."""
-    files = [f"papers/{name}" for name in SCRIPTS[rows]] + [rows.__module__.replace(".", "/")]
-    return "Code: " + ", ".join(f"`benchmarks/{file}.py`" for file in files)
+    files = [*SCRIPTS[rows], rows.__module__.replace(".", "/")]
+    return "Code: " + ", ".join(f"`benchmarks/papers/{file}.py`" for file in files)
 
 
 def line(row):
