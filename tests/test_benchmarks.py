@@ -66,7 +66,7 @@ def test_the_short_benchmark_of_the_wrapper_runs():
 
 def test_the_short_run_of_watches_agrees_with_the_package():
     """It raises unless `at_once` finds what `audit_over` does."""
-    text = output_of("watching.py", "--short")
+    text = output_of("evidence/watching.py", "--short")
     tables = [part.split("|---|")[1:] for part in text.split("\n\n") if "|---|" in part]
     assert [part[-1].count("\n| ") for part in tables] == [5, 9, 2]
     assert "nan" not in text
@@ -90,7 +90,7 @@ def test_the_short_run_of_attacks_shows_every_audit():
 
 def test_the_short_run_says_when_equally_accurate_labels_exist():
     """A model that is worse than pure noise has none; of one label all others are equal."""
-    rows = cells(output_of("equalisation.py", "--short").split("\n\n**Exact**")[0])[2:]
+    rows = cells(output_of("evidence/equalisation.py", "--short").split("\n\n**Exact**")[0])[2:]
     assert len(rows) == 2 * 8 + 1
     for labels, score, model, *_, equal in rows:
         never = (model, score) == ("never positive", "F1")
@@ -165,8 +165,8 @@ def test_an_unknown_benchmark_is_named():
 
 
 def test_trials_that_are_done_are_not_repeated(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(FOLDER)
-    from parts import Trials
+    monkeypatch.syspath_prepend(FOLDER / "evidence")
+    from trials import Trials
 
     seen = []
 

@@ -1,24 +1,21 @@
 """Measure false positives and detection delays of a watch, beside a naive rule.
 
-    python benchmarks/watching.py                  # the tables, five minutes on one core
-    python benchmarks/watching.py --short          # seconds: only checks that it runs
-    python benchmarks/watching.py --write benchmarks/results/watching.md
-    python benchmarks/watching.py --keep trials.json --minutes 15    # a part, and later the rest
+    python benchmarks/evidence/watching.py          # the tables, five minutes on one core
+    python benchmarks/evidence/watching.py --short  # seconds: only checks that it runs
+    python benchmarks/evidence/watching.py --write benchmarks/results/watching.md
+    python benchmarks/evidence/watching.py --keep trials.json --minutes 15  # later the rest
 
 The naive rule raises an alarm if the 95 % interval of a period excludes the reference's value.
 """
 
-import argparse
-import os
 from pathlib import Path
 from typing import NamedTuple
 
-# One thread a process; the libraries that read this do so when NumPy is imported.
-os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
+from trials import Trials, command, markdown
 
+# isort: split
 import numpy as np
 import pandas as pd
-from parts import Trials, add_arguments
 
 from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp.counts.cells import with_weight
@@ -259,57 +256,46 @@ def planted(kind, n):
 
 
 def false_alarms(done, trials, sizes, days):
-    """Return rows of the table of false positives."""
-    rows = ["| data | rows a day | this rule | standard error | naive rule |", "|---" * 5 + "|"]
-    every = []
+    """Return the table of false positives, and within how many days the naive rule has half."""
+    rows, every = [], []
     for name in UNCHANGED:
         for n in sizes:
             job = (name, n, days, unchanged)
             every.append(done.run(watches, ("unchanged", name, n), *job, trials=trials))
-            rows.append(_shares(f"{name} | {n:,}", every[-1] >= 0))
+            rows.append([name, f"{n:,}", *_shares(every[-1])])
     alarms = np.concatenate(every)
-    rows.append(_shares("**all of these** |", alarms >= 0))
-    naive = alarms[alarms[:, 1] >= 0, 1] + 1
-    return [
-        *rows,
-        "",
-        "The naive rule looks at each day with an error rate of its own, so its errors add up. It",
-        "also ignores the error of the reference. Half of its first false positives come within "
-        f"{np.median(naive):.0f} days.",
-    ]
+    rows.append(["**all of these**", "", *_shares(alarms)])
+    header = ["data", "rows a day", "this rule", "standard error", "naive rule"]
+    return markdown(header, rows), np.median(alarms[alarms[:, 1] >= 0, 1] + 1)
 
 
-def _shares(name, alarms):
-    rule, naive = alarms.mean(axis=0)
+def _shares(alarms):
+    rule, naive = (alarms >= 0).mean(axis=0)
     error = (rule * (1 - rule) / len(alarms)) ** 0.5
-    return f"| {name} | {rule * 100:.1f} % | {error * 100:.1f} % | {naive * 100:.0f} % |"
+    return f"{rule * 100:.1f} %", f"{error * 100:.1f} %", f"{naive * 100:.0f} %"
 
 
 def drifting(done, trials, n, days):
-    """Return rows of the table of what is no change of the model's errors."""
-    rows = ["| what drifts over the year | this rule | naive rule |", "|---|---|---|"]
-    for name, plan in zip(DRIFTS, (labels_drift, shares_drift), strict=True):
+    """Return the table of what is no change of the model's errors."""
+    rows = []
+    for (name, drift), plan in zip(DRIFTS.items(), (labels_drift, shares_drift), strict=True):
         job = ("two groups, as in Adult", n, days, plan)
         alarms = done.run(watches, (name, n), *job, trials=trials) >= 0
-        rule, naive = alarms.mean(axis=0)
-        rows.append(f"| {DRIFTS[name]} | {rule * 100:.0f} % | {naive * 100:.0f} % |")
-    return rows
+        rows.append([drift, *(f"{share * 100:.0f} %" for share in alarms.mean(axis=0))])
+    return markdown(["what drifts over the year", "this rule", "naive rule"], rows)
 
 
 def delays(done, trials, sizes):
-    """Return rows of the table of detection delays."""
+    """Return the table of detection delays."""
+    header = ["data", "change", "rows a day", "median delay", "found within 10", "found within 60"]
     rows = [
-        "| data | change | rows a day | median delay | found within 10 | found within 60 |"
-        " alarms before it: this rule | naive rule |",
-        "|---" * 8 + "|",
+        [name, kind, f"{n:,}", *_delay(done.run(watches, (kind, name, n), *job, trials=trials))]
+        for name in CHANGED
+        for kind in CHANGES
+        for n in sizes
+        for job in [(name, n, CLEAN + AFTER, planted(kind, n))]
     ]
-    for name in CHANGED:
-        for kind in CHANGES:
-            for n in sizes:
-                job = (name, n, CLEAN + AFTER, planted(kind, n))
-                alarms = done.run(watches, (kind, name, n), *job, trials=trials)
-                rows.append(f"| {name} | {kind} | {n:,} | {_delay(alarms)} |")
-    return rows
+    return markdown([*header, "alarms before it: this rule", "naive rule"], rows)
 
 
 def _delay(alarms):
@@ -320,13 +306,20 @@ def _delay(alarms):
     shown = f"{middle:.0f}" if np.isfinite(middle) else f"more than {AFTER}"
     too_early = ((naive >= 0) & (naive < CLEAN)).mean()
     shares = [(delay <= 10).mean(), (delay <= AFTER).mean(), early.mean(), too_early]
-    return " | ".join([shown, *(f"{share * 100:.0f} %" for share in shares)])
+    return [shown, *(f"{share * 100:.0f} %" for share in shares)]
 
 
-PAGE = """# False positives and delays of a watch
+def page(options):
+    check()
+    trials = 2 if options.short else options.trials
+    sizes, days = (SIZES[:1], 10) if options.short else (SIZES, DAYS)
+    fewer = max(trials // 2, 2)
+    done = Trials(options.keep, options.minutes, part=100)
+    alarms, half = false_alarms(done, trials, sizes, days)
+    return f"""# False positives and delays of a watch
 
 How often does a watch raise an alarm if nothing changes, and how soon does it find a change?
-Every day has the same number of rows. The first {reference} days are the reference.
+Every day has the same number of rows. The first {REFERENCE} days are the reference.
 
 **This rule** is that of [`skbiasamp.audit_over`](../../docs/monitoring.md). It watches the value of
 directional amplification, group → task (A→T), and every pair of group and task. **The naive rule**
@@ -336,50 +329,43 @@ raises an alarm if the 95 % confidence interval of a day excludes the value of t
 
 The model never changes. How many of {trials} watches of {days} days raised an alarm? Each watch
 draws a reference of its own, so its error is included.
+
+{alarms}
+
+The naive rule looks at each day with an error rate of its own, so its errors add up. It
+also ignores the error of the reference. Half of its first false positives come within
+{half:.0f} days.
+
+## Delay until a change is found
+
+After {CLEAN} unchanged days, the value changes by twice the standard error of one day.
+*Sudden*: at once, in all groups. *Slow*: over 30 days, in all groups. *One group only*:
+one group's change is twice the standard error of that group's. The delay counts days
+from the first changed day to the alarm, over {fewer} watches.
+
+{delays(done, fewer, sizes)}
+
+An alarm before the change is a false positive; a delay after it would mean nothing.
+
+## What else changes
+
+Data can drift although the model makes the same errors. 500 rows a day, as in Adult,
+{fewer} watches.
+
+{drifting(done, fewer, 50 if options.short else 500, days)}
+
+If labels become more frequent, the same errors given the label can give another
+amplification: an alarm is then right. Group shares alone do not change it.
+
+Measured by `benchmarks/evidence/watching.py --trials {trials}`.
 """
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="only check that it runs")
-    parser.add_argument("--trials", type=int, default=200)
-    add_arguments(parser)
-    parser.add_argument("--write", type=Path, help="the page to write")
-    options = parser.parse_args()
-    check()
-    trials = 2 if options.short else options.trials
-    sizes, days = (SIZES[:1], 10) if options.short else (SIZES, DAYS)
-    fewer = max(trials // 2, 2)
-    done = Trials(options.keep, options.minutes, part=100)
-    given = {"trials": trials, "days": days, "reference": REFERENCE}
-    lines = [PAGE.format(**given), *false_alarms(done, trials, sizes, days), ""]
-    lines += [
-        "## Delay until a change is found",
-        "",
-        f"After {CLEAN} unchanged days, the value changes by twice the standard error of one day.",
-        "*Sudden*: at once, in all groups. *Slow*: over 30 days, in all groups. *One group only*:",
-        "one group's change is twice the standard error of that group's. The delay counts days",
-        f"from the first changed day to the alarm, over {fewer} watches.",
-        "",
-        *delays(done, fewer, sizes),
-        "",
-        "An alarm before the change is a false positive; a delay after it would mean nothing.",
-        "",
-        "## What else changes",
-        "",
-        "Data can drift although the model makes the same errors. 500 rows a day, as in Adult,",
-        f"{fewer} watches.",
-        "",
-        *drifting(done, fewer, 500 if not options.short else 50, days),
-        "",
-        "If labels become more frequent, the same errors given the label can give another",
-        "amplification: an alarm is then right. Group shares alone do not change it.",
-    ]
-    text = "\n".join(lines) + f"\n\nMeasured by `benchmarks/watching.py --trials {trials}`.\n"
-    print(text)
-    if options.write:
-        options.write.write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    command(
+        __doc__,
+        page,
+        trials={"type": int, "default": 200},
+        keep={"type": Path, "help": "file of trials that are done, and not repeated"},
+        minutes={"type": float, "default": np.inf, "help": "stop after them"},
+    )

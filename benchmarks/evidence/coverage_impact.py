@@ -1,13 +1,13 @@
 """Measure false exclusions, coverage and power of intervals of impact ratios.
 
-python benchmarks/coverage_impact.py            # two minutes on one core
-python benchmarks/coverage_impact.py --short    # seconds: only checks that it runs
-python benchmarks/coverage_impact.py --write benchmarks/results/impact-ratios.md
+python benchmarks/evidence/coverage_impact.py            # two minutes on one core
+python benchmarks/evidence/coverage_impact.py --short    # seconds: only checks that it runs
+python benchmarks/evidence/coverage_impact.py --write benchmarks/results/impact-ratios.md
 """
 
-import argparse
-from pathlib import Path
+from trials import command, markdown
 
+# isort: split
 import numpy as np
 
 from skbiasamp.inference.shares import ratios_to_highest
@@ -47,7 +47,8 @@ error of {errors} percentage points.
 
 Not tried: more than 30 categories, fewer than 30 rows a category.
 
-Made by `python benchmarks/coverage_impact.py --write benchmarks/results/impact-ratios.md`.
+Made by `python benchmarks/evidence/coverage_impact.py --write
+benchmarks/results/impact-ratios.md`.
 """
 
 
@@ -89,11 +90,6 @@ def measure(sizes, ratio, rate, n_samples, rng):
 # --------------------------------------------------------------------------- page
 
 
-def table_of(header, rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)
-
-
 def percent(share):
     return f"{100 * share:.1f} %"
 
@@ -123,29 +119,20 @@ def lower_rows(samples, rng):
                 yield [k, kind, world, *map(percent, np.mean(found, axis=0)[1:])]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--short", action="store_true", help="only check that it runs")
-    parser.add_argument("--write", metavar="PAGE", type=Path, help="write the page")
-    arguments = parser.parse_args()
-    samples = dict.fromkeys(SAMPLES, 20) if arguments.short else SAMPLES
+def page(options):
+    samples = dict.fromkeys(SAMPLES, 20) if options.short else SAMPLES
     rng = np.random.default_rng(0)
-    errors = [f"{100 * np.sqrt(0.05 * 0.95 / n):.1f}" for n in samples.values()]
-    page = TEXT.format(
+    equal = markdown(["k", "rows of categories", "any excludes 1"], equal_rows(samples, rng))
+    header = ["k", "rows of categories", "", "together", "last", "found"]
+    return TEXT.format(
         rates=", ".join(map(str, RATES)),
         lower=LOWER,
-        equal=table_of(["k", "rows of categories", "any excludes 1"], equal_rows(samples, rng)),
-        lower_table=table_of(
-            ["k", "rows of categories", "", "together", "last", "found"],
-            lower_rows(samples, rng),
-        ),
-        errors=", ".join(errors),
+        equal=equal,
+        lower_table=markdown(header, lower_rows(samples, rng)),
+        errors=", ".join(f"{100 * np.sqrt(0.05 * 0.95 / n):.1f}" for n in samples.values()),
         counts=", ".join(f"{n:,}" for n in samples.values()),
     )
-    print(page)
-    if arguments.write:
-        arguments.write.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, page)

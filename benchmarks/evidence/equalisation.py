@@ -1,20 +1,20 @@
 """Measure how equal equally accurate random labels are, for each kind of label and score.
 
-    python benchmarks/equalisation.py            # the table, seconds
-    python benchmarks/equalisation.py --short    # fewer rows: only checks that it runs
-    python benchmarks/equalisation.py --write benchmarks/results/equalisation.md
+    python benchmarks/evidence/equalisation.py            # the table, seconds
+    python benchmarks/evidence/equalisation.py --short    # fewer rows: only checks that it runs
+    python benchmarks/evidence/equalisation.py --write benchmarks/results/equalisation.md
 
 The rate of random errors is the library's. Labels get errors at this rate in NumPy, and
 scikit-learn scores them and the model's predictions against the true labels.
 """
 
-import argparse
 import warnings
-from pathlib import Path
 from typing import NamedTuple
 
+from trials import command, markdown
+
+# isort: split
 import numpy as np
-from parts import markdown
 from sklearn.metrics import accuracy_score, f1_score, root_mean_squared_error
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
@@ -63,23 +63,21 @@ def cases(n, rng):
     leakage = {name: LeakageAuditor(equalize=name) for name in ("accuracy", "f1")}
     dpa = {name: DPAAuditor(equalize=name) for name in ("accuracy", "f1")}
     never, wrong = np.zeros_like(rare), errors(rng, half, 0.6)
-    cases = []
-    for name, auditor in leakage.items():
-        score = {"accuracy": "accuracy", "f1": "F1"}[name]
-        even, few = "binary, 50 % positive", "binary, 5 % positive"
-        cases += [
-            Case(labels, model, true, pred, own_auditor, score)
-            for labels, model, true, pred, own_auditor in (
-                (even, "15 % errors", half, errors(rng, half, 0.15), auditor),
-                (even, "60 % errors", half, wrong, auditor),
-                (few, "3 % errors", rare, errors(rng, rare, 0.03), auditor),
-                (few, "never positive", rare, never, auditor),
-                ("3 classes", "20 % errors", three, errors(rng, three, 0.2, 3), auditor),
-                ("3 classes", "75 % errors", three, errors(rng, three, 0.75, 3), auditor),
-                ("4 labels, leakage", "5 to 30 % errors", many, uneven, auditor),
-                ("4 labels, DPA", "5 to 30 % errors", many, uneven, dpa[name]),
-            )
-        ]
+    even, few = "binary, 50 % positive", "binary, 5 % positive"
+    cases = [
+        Case(labels, model, true, pred, auditors[name], {"accuracy": "accuracy", "f1": "F1"}[name])
+        for name in leakage
+        for labels, model, true, pred, auditors in (
+            (even, "15 % errors", half, errors(rng, half, 0.15), leakage),
+            (even, "60 % errors", half, wrong, leakage),
+            (few, "3 % errors", rare, errors(rng, rare, 0.03), leakage),
+            (few, "never positive", rare, never, leakage),
+            ("3 classes", "20 % errors", three, errors(rng, three, 0.2, 3), leakage),
+            ("3 classes", "75 % errors", three, errors(rng, three, 0.75, 3), leakage),
+            ("4 labels, leakage", "5 to 30 % errors", many, uneven, leakage),
+            ("4 labels, DPA", "5 to 30 % errors", many, uneven, dpa),
+        )
+    ]
     numbers = DPAAuditor(quality="inverse_rmse")
     return [*cases, Case("numbers", "offset of 0.5", number, offset, numbers, "RMSE")]
 
@@ -105,19 +103,15 @@ def measured(case, draws, rng):
     apart = np.abs(random - model).max()
     capped = pair.capped is not None and pair.capped.any()
     equal = "impossible" if capped else "exact" if apart < 0.01 else "on average"
-    return [
-        case.labels,
-        case.name,
-        case.model,
-        f"{rate.mean():.3f}",
-        f"{model.mean():.3f}",
-        f"{random.mean():.3f}",
-        f"{apart:.3f}",
-        equal,
-    ]
+    numbers = (f"{value:.3f}" for value in (rate.mean(), model.mean(), random.mean(), apart))
+    return [case.labels, case.name, case.model, *numbers, equal]
 
 
-def page(rows, n, draws):
+def page(options):
+    n, draws = (2_000, 5) if options.short else (ROWS, DRAWS)
+    rng = np.random.default_rng(0)
+    warnings.simplefilter("ignore")  # models that are worse than chance are in the table
+    rows = [measured(case, draws, rng) for case in cases(n, rng)]
     header = ["labels", "score made equal", "model", "rate of errors", "score of the model"]
     header += ["of random labels", "largest difference of a label", "equally accurate"]
     return f"""# When equally accurate random labels exist
@@ -157,27 +151,10 @@ deviation of the noise.
 - **Scores** say more than labels. A model with good probabilities may reveal more than any random
   *labels* of its accuracy, without any bias. Compare two models by their scores, or pass labels.
 
-`python benchmarks/equalisation.py --write benchmarks/results/equalisation.md` makes this page.
+`python benchmarks/evidence/equalisation.py --write benchmarks/results/equalisation.md` makes
+this page.
 """
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\\n")[0])
-    parser.add_argument("--short", action="store_true", help="fewer rows: a check")
-    parser.add_argument("--write", metavar="FILE", type=Path, help="write the page to FILE")
-    arguments = parser.parse_args()
-    if arguments.short and arguments.write:
-        parser.error("--short measures nothing worth writing down.")
-    n, draws = (2_000, 5) if arguments.short else (ROWS, DRAWS)
-    rng = np.random.default_rng(0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # models that are worse than chance are in the table
-        rows = [measured(case, draws, rng) for case in cases(n, rng)]
-    text = page(rows, n, draws)
-    print(text)
-    if arguments.write:
-        arguments.write.write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    command(__doc__, page)

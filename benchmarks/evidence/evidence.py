@@ -1,33 +1,31 @@
 """Measure false verdicts, coverage, width and power of all intervals, and make their page.
 
-    python benchmarks/evidence.py --write docs/evidence.md     # all parts, an hour on one core
-    python benchmarks/evidence.py --part runs --part folds     # these parts again
-    python benchmarks/evidence.py --missing --write docs/evidence.md  # rows that lack
-    python benchmarks/evidence.py --short                      # seconds: only checks that it runs
+    python benchmarks/evidence/evidence.py --write docs/evidence.md     # an hour on one core
+    python benchmarks/evidence/evidence.py --part runs --part folds     # these parts again
+    python benchmarks/evidence/evidence.py --missing --write docs/evidence.md  # rows that lack
+    python benchmarks/evidence/evidence.py --short          # seconds: only checks that it runs
 
-Each part keeps its rows in benchmarks/evidence/<part>.csv, and the page is made of these files.
-Worlds are in evidence_worlds.py, and rows in evidence_rows.py. Leakage, DPA, LIC, matched pairs,
-answers and impact ratios, whose statistics have not changed, are kept as they were measured.
+Each part keeps its rows in <part>.csv beside this script, and the page is made of these files.
+Leakage, DPA, LIC, matched pairs, answers and impact ratios, whose statistics have not changed, are
+kept as they were measured.
 """
 
 import argparse
 import csv
 import datetime
 import math
-import os
 import sys
 import time
 import warnings
 from pathlib import Path
 
-# One thread a process; the libraries that read this do so when NumPy is imported.
-os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
+from trials import markdown
 
+# isort: split
 import numpy as np
-from evidence_rows import ADDS, AMPLIFIES, NONE, PARTS, POWER, REDUCES, REVERSES, SIGN
-from parts import markdown
+from rows import ADDS, AMPLIFIES, NONE, PARTS, POWER, REDUCES, REVERSES, SIGN
 
-FOLDER = Path(__file__).resolve().parent / "evidence"
+FOLDER = Path(__file__).resolve().parent
 TABLES = FOLDER.with_name("results") / "evidence.md"
 KEPT = ("attackers", "joint-law", "texts", "pairs", "impact-ratios")
 NORMAL = 1.959964
@@ -39,29 +37,10 @@ WRONG = {
     ADDS: (AMPLIFIES, REDUCES, REVERSES),
 }
 FIELDS = (
-    "question",
-    "setting",
-    "right",
-    "data_sets",
-    "measured",
-    "false",
-    "covered",
-    "found",
-    "adds",
-    "welch",
-    "fisher",
-    "tested",
-    "agreed",
-    "width",
-    "width_error",
-    "estimate",
-    "true",
-    "spread",
-    "false_target",
-    "width_target",
-    "seconds",
-    "date",
-)
+    "question", "setting", "right", "data_sets", "measured", "false", "covered", "found", "adds",
+    "welch", "fisher", "tested", "agreed", "width", "width_error", "estimate", "true", "spread",
+    "false_target", "width_target", "seconds", "date",
+)  # fmt: skip
 
 
 # --------------------------------------------------------------------------- what is measured
@@ -312,7 +291,17 @@ def missed(rows):
     return "\n".join(lines) or "None."
 
 
-PAGE = """# Evidence: false verdicts, coverage and power
+def page_of(rows):
+    shares = [Shares(row) for row in rows]
+    unchanged = [row for row in shares if not row.row["right"]]
+    n_sets, n_rows = sum(row.n for row in shares), len(rows)
+    false, worst = mean_of(unchanged, "false"), worst_of(unchanged, "false")
+    covered, worst_covered = mean_of(shares, "covered"), worst_of(shares, "covered", min)
+    tested, agreed = (sum(int(row[name] or 0) for row in rows) for name in ("tested", "agreed"))
+    agreed = "all" if agreed == tested else f"{agreed:,}"
+    dates = sorted({row["date"] for row in rows})
+    when = f"on {dates[0]}" if len(dates) == 1 else f"between {dates[0]} and {dates[-1]}"
+    return f"""# Evidence: false verdicts, coverage and power
 
 How often does an audit find an effect if there is none? How often does a 95 % interval include the
 true value? {n_sets:,} data sets in {n_rows} settings were drawn from populations whose true values
@@ -335,7 +324,7 @@ Targets: at most 5 % false within two standard errors (7 % for 100 pairs with eq
 few clusters of unequal sizes); a width of 1.25 at most (1.6 with 100 rows or few changed rows,
 1.7 with groups of 5 or 8 rows).
 
-{overview}
+{overview(rows)}
 
 A p-value below 0.05 and an interval that excludes 0 agree in {agreed} of {tested:,} data sets.
 [Tables](../benchmarks/results/evidence.md) have all settings, and so has {{download}}`one file
@@ -347,7 +336,7 @@ Two groups, and a model that increases their difference: the share of data sets 
 signs of the audited rows / of training rows. Welch's test compares the mean change of the groups,
 Fisher's the shares of changed rows; data sets of the two columns differ.
 
-{power}
+{power_of(rows)}
 
 ## Settings that miss a target
 
@@ -355,7 +344,7 @@ Chance explains some. Two runs hardly show how much runs vary. Models of halves 
 of folds (`cross_audit`). The largest of nearly equal ratios may be another one in the population
 (differential fairness).
 
-{missed}
+{missed(rows)}
 
 ## What was not tried
 
@@ -370,42 +359,9 @@ statistics have not changed. More: [impact ratios](../benchmarks/results/impact-
 accurate random labels](../benchmarks/results/equalisation.md), [adversarial
 training](../benchmarks/results/adversarial.md).
 
-`python benchmarks/evidence.py --write docs/evidence.md` makes this page. Its parts were measured
-{when}.
+`python benchmarks/evidence/evidence.py --write docs/evidence.md` makes this page. Its parts were
+measured {when}.
 """
-
-RESULTS = """# Evidence: the settings
-
-Percent of data sets with standard errors. **Right** is the right verdict, **false** the share of
-false verdicts, **found** that of the right one, **adds** that of *adds a difference*. "5 × 20"
-means 5 groups and 20 tasks. "30 % redrawn" means that predictions copy the label in the other rows.
-[Evidence](../../docs/evidence.md) explains the numbers.
-
-{tables}
-"""
-
-
-def page_of(rows):
-    shares = [Shares(row) for row in rows]
-    unchanged = [row for row in shares if not row.row["right"]]
-    tested = sum(int(row["tested"] or 0) for row in rows)
-    agreed = sum(int(row["agreed"] or 0) for row in rows)
-    dates = sorted({row["date"] for row in rows})
-    when = f"on {dates[0]}" if len(dates) == 1 else f"between {dates[0]} and {dates[-1]}"
-    return PAGE.format(
-        n_sets=sum(row.n for row in shares),
-        n_rows=len(rows),
-        false=mean_of(unchanged, "false"),
-        worst=worst_of(unchanged, "false"),
-        covered=mean_of(shares, "covered"),
-        worst_covered=worst_of(shares, "covered", min),
-        overview=overview(rows),
-        agreed="all" if agreed == tested else f"{agreed:,}",
-        tested=tested,
-        power=power_of(rows),
-        missed=missed(rows),
-        when=when,
-    )
 
 
 def tables_of(rows):
@@ -415,7 +371,16 @@ def tables_of(rows):
         + markdown(header, [(row.row["setting"], *row.cells()) for row in part])
         for question, part in by_question(rows).items()
     ]
-    return RESULTS.format(tables="\n\n".join(tables))
+    joined = "\n\n".join(tables)
+    return f"""# Evidence: the settings
+
+Percent of data sets with standard errors. **Right** is the right verdict, **false** the share of
+false verdicts, **found** that of the right one, **adds** that of *adds a difference*. "5 × 20"
+means 5 groups and 20 tasks. "30 % redrawn" means that predictions copy the label in the other rows.
+[Evidence](../../docs/evidence.md) explains the numbers.
+
+{joined}
+"""
 
 
 def arguments():

@@ -1,23 +1,24 @@
 """The adversary of examples/mitigation/plot_colored_digits.py with eight seeds of the network.
 
-python benchmarks/adversarial_seeds.py          # writes results/adversarial-seeds.csv, minutes
-python benchmarks/adversarial_seeds.py --short  # one seed, nothing is written
+python benchmarks/evidence/adversarial_seeds.py          # results/adversarial-seeds.csv
+python benchmarks/evidence/adversarial_seeds.py --short  # one seed, nothing is written
 """
 
-import argparse
 import warnings
 from pathlib import Path
 
+from trials import defined_in, is_short
+
+# isort: split
 import pandas as pd
-from published._rows import defined_in
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 from skbiasamp.inference import UncertaintyWarning
 
-HERE = Path(__file__).resolve().parent
-FILE = HERE / "results" / "adversarial-seeds.csv"
-EXAMPLE = HERE.parent / "examples" / "mitigation" / "plot_colored_digits.py"
+BENCHMARKS = Path(__file__).resolve().parents[1]
+FILE = BENCHMARKS / "results" / "adversarial-seeds.csv"
+EXAMPLE = BENCHMARKS.parent / "examples" / "mitigation" / "plot_colored_digits.py"
 
 
 def run(seed):
@@ -43,16 +44,10 @@ def run(seed):
         }
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="one seed, nothing is written")
-    short = parser.parse_args().short
+if __name__ == "__main__":
+    short = is_short(__doc__)
     warnings.simplefilter("ignore", UncertaintyWarning)
     frame = pd.DataFrame([row for seed in range(1 if short else 8) for row in run(seed)]).round(3)
     print(frame.to_string(index=False))
     if not short:
         frame.to_csv(FILE, index=False, lineterminator="\n")
-
-
-if __name__ == "__main__":
-    main()
