@@ -63,7 +63,7 @@ replication = importlib.import_module("replication")
 definitions = importlib.import_module("published._rows").page
 Row = importlib.import_module("published._rows").Row
 inventory = importlib.import_module("published.inventory")
-CODE = importlib.import_module("published.missing").CODE
+CODE = inventory.CODE
 data = importlib.import_module("reference_data")
 
 
@@ -318,7 +318,7 @@ def test_a_difference_is_explained_and_counts_are_exact(cheap):
 
 
 def test_the_inventory_uses_its_words_and_its_pages_exist():
-    assert {item.word for item in inventory.INVENTORY} == set(inventory.WORDS)
+    assert {item.status for item in inventory.INVENTORY} == set(inventory.WORDS)
     text = " ".join(item.why for item in inventory.INVENTORY)
     files = re.findall(r"`([\w/]+\.(?:py|md))`", text)
     assert len(files) > 10
@@ -376,7 +376,7 @@ def test_each_value_of_the_file_stands_beside_one_part_of_a_paper():
     for item in inventory.INVENTORY:
         (found,) = (found for part, found in shown if part[:3] == item[:3])
         no_numbers = re.search("no numbers to compare|without numbers|no printed numbers", item.why)
-        assert bool(found) != bool(no_numbers) or item.word == inventory.NEEDS, item
+        assert bool(found) != bool(no_numbers) or item.status == inventory.NEEDS, item
 
 
 def test_captions_leak_as_much_as_the_pages_say():
@@ -384,7 +384,7 @@ def test_captions_leak_as_much_as_the_pages_say():
     values = page.read_values("\n".join(on_page()) + "\n")
     found = {v.what: float(v.ours) - float(v.published) for v in values if "LIC_M" in v.what}
     nic = found.pop("LIC_M in %, gender, NIC")
-    (why,) = (item.why for item in inventory.INVENTORY if item.content.startswith("LIC_M of"))
+    (why,) = (item.why for item in inventory.INVENTORY if item.what.startswith("LIC_M of"))
     words = f"six of seven within 0.7 percentage points, NIC {nic:.1f} higher"
     assert words in why
     assert len(found) == 6
@@ -409,11 +409,11 @@ def test_what_is_the_same_has_rows_that_agree_or_no_numbers(cheap):
         "men and women of imSitu's splits": "^imSitu.*men$",
         "Δ of 26 models": "^Δ from the printed",
     }
-    same = [item for item in inventory.INVENTORY if item.word == inventory.SAME]
+    same = [item for item in inventory.INVENTORY if item.status == inventory.SAME]
     with_numbers = [item for item in same if not item.why.startswith(inventory.NO_NUMBERS)]
-    assert [item.content for item in with_numbers] == list(rows_of)
+    assert [item.what for item in with_numbers] == list(rows_of)
     for item in with_numbers:
-        rows = [row for row in cheap if re.search(rows_of[item.content], row.what)]
+        rows = [row for row in cheap if re.search(rows_of[item.what], row.what)]
         rows = [row for row in rows if "predicted," not in row.what]
         assert len(rows) >= 4
         assert [row.what for row in rows if not row.agrees()] == []
@@ -422,7 +422,7 @@ def test_what_is_the_same_has_rows_that_agree_or_no_numbers(cheap):
 def test_code_for_those_who_have_the_data_is_of_values_that_need_data():
     named = [item for item in inventory.INVENTORY if item.code]
     assert {item.code for item in named} == set(CODE)
-    assert {item.word for item in named} == {inventory.NEEDS}
+    assert {item.status for item in named} == {inventory.NEEDS}
 
 
 def test_no_number_of_the_inventory_differs_from_the_table(cheap):
@@ -436,7 +436,7 @@ def test_no_number_of_the_inventory_differs_from_the_table(cheap):
         return found
 
     (trees,) = (row for row in cheap if row.what.startswith("accuracy of a tree"))
-    found = why(inventory.D, "Table 2a", "counts of the models' predictions")
+    found = why("Tokas, Nair & Kerner 2024", "Table 2a", "counts of the models' predictions")
     tree, bound = re.findall(r"\d+\.\d+", trees.why)[:2], re.findall(r"\d+\.\d+", trees.why)[2:]
     assert re.findall(r"\d+\.\d+", found) == bound + tree
     assert f"{trees.ours:.2f}" == tree[0]
@@ -445,14 +445,14 @@ def test_no_number_of_the_inventory_differs_from_the_table(cheap):
     (dpa,) = (row for row in cheap if row.what == "DPA A→T, balanced, from Table 2")
     (split,) = (row for row in cheap if row.what.endswith("one 80/20 split"))
     spread = re.match(r"± (\S+)", split.why)[1]
-    found = why(inventory.D, "Table 3", "DPA A→T, balanced")
+    found = why("Tokas, Nair & Kerner 2024", "Table 3", "DPA A→T, balanced")
     assert re.findall(r"\d+\.\d+", found) == [f"{-dpa.difference():.3f}", spread]
     assert float(spread) > -dpa.difference()
 
     chosen = number("λ_D in %, imSitu, α = 1, their network", 1)
-    found = why(inventory.B, "Table 1", "λ_D of imSitu, α = 1")
+    found = why("Wang et al. 2019", "Table 1", "λ_D of imSitu, α = 1")
     assert f"has {chosen} (published: 54.0)" in found
-    found = why(inventory.B, "Table 1", "λ_D(F1) of COCO, original")
+    found = why("Wang et al. 2019", "Table 1", "λ_D(F1) of COCO, original")
     assert abs(float(number("λ_D(53.75) in %, COCO, original, their network", 2)) - 60.53) < 0.3
     linear = importlib.import_module("coco_attackers").at(53.75, "logistic regression")
     assert f"has {linear - 60.53:.1f} more" in found

@@ -179,10 +179,10 @@ def markdown(results, page=""):
 
 def summary():
     """Return the page of the docs: how many items have which status, and what was not reached."""
-    of_all = Counter(item.word for item in INVENTORY)
-    counts = Counter((item.paper, item.word) for item in INVENTORY)
+    of_all = Counter(item.status for item in INVENTORY)
+    counts = Counter((item.paper, item.status) for item in INVENTORY)
     papers = dict.fromkeys(item.paper for item in INVENTORY)
-    not_reached = [item for item in INVENTORY if item.word in (IN_PART, CANNOT)]
+    not_reached = [item for item in INVENTORY if item.status in (IN_PART, CANNOT)]
     return SUMMARY.format(
         all=len(INVENTORY),
         same=of_all[SAME],
@@ -193,7 +193,10 @@ def summary():
             [[paper, *(counts[paper, word] or "–" for word in WORDS)] for paper in papers],
         ),
         meanings="\n".join(f"- **{word}**: {meaning}." for word, meaning in WORDS.items()),
-        open=table(["paper", "where", "what", "status", "why"], [item[:5] for item in not_reached]),
+        open=table(
+            ["paper", "where", "what", "status", "why"],
+            [[item.paper, item.where, item.what, item.status, item.why] for item in not_reached],
+        ),
     )
 
 
