@@ -13,9 +13,15 @@ def markdown(header, rows, n_numbers=0):
     return "\n".join(lines)
 
 
-def command(doc, page, **more):
-    """Be the command of a script: print the page that `page` returns for the options, or write it.
+def filled(script, **values):
+    """Return the text that lies beside a script, with values in its braces."""
+    return Path(script).with_suffix(".md").read_text("utf-8").format(**values)
 
+
+def command(script, doc, measure, **more):
+    """Be the command of a script: print the page, or write it.
+
+    Its text is the Markdown file beside the script; `measure` returns its values for the options.
     `more` are options beside --short and --write, with what argparse needs to know of them.
     """
     parser = argparse.ArgumentParser(description=doc.partition("\n")[0])
@@ -26,7 +32,7 @@ def command(doc, page, **more):
     options = parser.parse_args()
     if options.short and options.write:
         parser.error("--short measures nothing worth writing down.")
-    text = page(options)
+    text = filled(script, **measure(options))
     print(text)
     if options.write:
         options.write.write_text(text, encoding="utf-8")

@@ -18,6 +18,8 @@ import venv
 from pathlib import Path
 from typing import NamedTuple
 
+from pages import filled
+
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent / "docs"
 PEERS = HERE.parent / ".venv-peers"
@@ -119,30 +121,15 @@ def summary():
         listed.append(f"| {link} | {met} of {len(rows)} | {measured} |")
         shown += [value_of(row) for row in rows[:1] + [row for row in rows[1:] if row[-1] == "no"]]
     listed, shown = "\n".join(listed), "\n".join(shown)
-    return f"""# Benchmarks: speed and memory
-
-This page has time and memory of an audit, compared with other packages, plain loops of the
-published formulas, and limits such as `np.bincount` or an engine's own group-by. {n_met} of
-{n_judged} targets are met. Each file comes from a run of its own, with its machine and versions
-({" and ".join(sorted(versions))}): changes after its date are not in its numbers.
-
-| file | targets met | measured |
-|---|---|---|
-{listed}
-
-The first row of each file, and every target that is missed. A factor ≥ is how many times faster the
-library is than the computation it is compared with, a factor ≤ how many times slower it may be.
-Brackets contain quartiles of the ratio. Times over data sizes are exponents, fitted to the last
-sizes: 1 means that ten times the rows take ten times as long. "A→T" is the direction group → task:
-does the group shift the predicted task?
-
-| measured | ratio or size | target | met |
-|---|---|---|---|
-{shown}
-
-False verdicts, coverage and power: [evidence](evidence.md). `make bench` runs everything and makes
-these pages; this one was made on {datetime.date.today()}.
-"""
+    return filled(
+        __file__,
+        n_met=n_met,
+        n_judged=n_judged,
+        versions=" and ".join(sorted(versions)),
+        listed="\n".join(listed),
+        shown="\n".join(shown),
+        today=datetime.date.today(),
+    )
 
 
 def main():

@@ -78,50 +78,19 @@ def path(script, n_seeds):
     return markdown(["λ", "accuracy", "leakage amplification"], rows)
 
 
-def page(options):
+def values(options):
     n_seeds = 1 if options.short else 5
     script = runpy.run_path(str(SCRIPT), init_globals={"SEEDS": n_seeds})
     summaries = {data: script["summary"](data) for data in script["SETTINGS"]}
-    return f"""# Adversarial training: effect and cost
-
-The table compares adversarial training with no mitigation and with noise of equal cost. It has
-means over {n_seeds} seeds and 95 % t-intervals; each seed has its own data, split and network. DPA
-has the direction group → task (A→T: does the group shift the predicted task?). Versions: skbiasamp
-{skbiasamp.__version__}, torch {torch.__version__}, on a CPU only.
-
-{measured(summaries)}
-
-- *Leakage amplification* is measured on the logits, *DPA* on the predicted labels.
-- *table*: 2,000 training rows of `make_biased_classification`, 20,000 test rows, and a network with
-  one hidden layer.
-- *digits*: 600 training images of `load_colored_digits(correlation=0.8)`, 1,197 test images, and a
-  small convolutional network with `balance="class"`.
-- *adversarial*: the adversary's input is the encoder's output, and λ is 1.
-- *noise, equal accuracy*: the network trained alone, with noise on its representation
-  (`NoiseRandomizer`, and a logistic regression trained with it). The noise costs as much accuracy
-  as adversarial training in that run. If adversarial training costs nothing, this is the most
-  accurate run without an adversary.
-
-{verdicts(summaries)}
-
-"Nothing to halve": the confidence interval of the network trained alone includes 0, because its
-predicted labels have few errors. Its logits still reveal the colour. On the digits, the result
-depends on the settings: with six epochs of the adversary alone instead of five, leakage is +0.037
-[-0.031, +0.104], which is not below that of noise.
-
-## The weight of the adversary
-
-`AdversarialClassifier.path` on the digits: means over {n_seeds} seeds, each with its own split and
-network, ± their standard deviation.
-
-{path(script, n_seeds)}
-
-More weight need not mean less leakage: choose it by held-out rows and over seeds.
-
-`python benchmarks/evidence/adversarial.py --write benchmarks/results/adversarial.md` makes
-this page.
-"""
+    return {
+        "n_seeds": n_seeds,
+        "skbiasamp": skbiasamp,
+        "torch": torch,
+        "measured": measured(summaries),
+        "verdicts": verdicts(summaries),
+        "weights": path(script, n_seeds),
+    }
 
 
 if __name__ == "__main__":
-    command(__doc__, page)
+    command(__file__, __doc__, values)

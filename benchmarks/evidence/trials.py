@@ -15,6 +15,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from pages import command as command
 from pages import defined_in as defined_in
+from pages import filled as filled
 from pages import is_short as is_short
 from pages import markdown as markdown
 

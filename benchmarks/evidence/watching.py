@@ -309,62 +309,31 @@ def _delay(alarms):
     return [shown, *(f"{share * 100:.0f} %" for share in shares)]
 
 
-def page(options):
+def values(options):
     check()
     trials = 2 if options.short else options.trials
     sizes, days = (SIZES[:1], 10) if options.short else (SIZES, DAYS)
     fewer = max(trials // 2, 2)
     done = Trials(options.keep, options.minutes, part=100)
     alarms, half = false_alarms(done, trials, sizes, days)
-    return f"""# False positives and delays of a watch
-
-How often does a watch raise an alarm if nothing changes, and how soon does it find a change?
-Every day has the same number of rows. The first {REFERENCE} days are the reference.
-
-**This rule** is that of [`skbiasamp.audit_over`](../../docs/monitoring.md). It watches the value of
-directional amplification, group → task (A→T), and every pair of group and task. **The naive rule**
-raises an alarm if the 95 % confidence interval of a day excludes the value of the reference.
-
-## False positives in a year
-
-The model never changes. How many of {trials} watches of {days} days raised an alarm? Each watch
-draws a reference of its own, so its error is included.
-
-{alarms}
-
-The naive rule looks at each day with an error rate of its own, so its errors add up. It
-also ignores the error of the reference. Half of its first false positives come within
-{half:.0f} days.
-
-## Delay until a change is found
-
-After {CLEAN} unchanged days, the value changes by twice the standard error of one day.
-*Sudden*: at once, in all groups. *Slow*: over 30 days, in all groups. *One group only*:
-one group's change is twice the standard error of that group's. The delay counts days
-from the first changed day to the alarm, over {fewer} watches.
-
-{delays(done, fewer, sizes)}
-
-An alarm before the change is a false positive; a delay after it would mean nothing.
-
-## What else changes
-
-Data can drift although the model makes the same errors. 500 rows a day, as in Adult,
-{fewer} watches.
-
-{drifting(done, fewer, 50 if options.short else 500, days)}
-
-If labels become more frequent, the same errors given the label can give another
-amplification: an alarm is then right. Group shares alone do not change it.
-
-Measured by `benchmarks/evidence/watching.py --trials {trials}`.
-"""
+    return {
+        "reference": REFERENCE,
+        "clean": CLEAN,
+        "trials": trials,
+        "days": days,
+        "fewer": fewer,
+        "alarms": alarms,
+        "half": half,
+        "delays": delays(done, fewer, sizes),
+        "drifting": drifting(done, fewer, 50 if options.short else 500, days),
+    }
 
 
 if __name__ == "__main__":
     command(
+        __file__,
         __doc__,
-        page,
+        values,
         trials={"type": int, "default": 200},
         keep={"type": Path, "help": "file of trials that are done, and not repeated"},
         minutes={"type": float, "default": np.inf, "help": "stop after them"},

@@ -29,7 +29,7 @@ from skbiasamp import DPAAuditor, LeakageAuditor
 from skbiasamp.datasets import load_colored_digits, make_biased_classification
 from skbiasamp.mitigation import AdversarialClassifier, NoiseRandomizer
 
-SEEDS = globals().get("SEEDS", 2)  # benchmarks/adversarial.py asks for five
+SEEDS = globals().get("SEEDS", 2)  # evidence/adversarial.py asks for five
 torch.set_num_threads(1)  # networks as small as these only wait for more
 MODELS = ("alone", "adversarial", "noise, equal accuracy")
 MEASURES = ("accuracy", "leakage", "DPA")

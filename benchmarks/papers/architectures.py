@@ -12,7 +12,7 @@ over seeds.
 import numpy as np
 import pandas as pd
 from kept import FOLDER, number
-from published._rows import is_short, markdown
+from published._rows import filled, is_short, markdown
 from scipy.stats import t as student
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -128,29 +128,14 @@ def section():
         for row in fixed_data.itertuples()
     ]
     intervals = ["BiasAmp A→T, by training", "by training and test rows", "difference"]
-    return f"""## Architectures and class ratios (Wang & Russakovsky 2021, Fig. 4)
-
-The paper asks whether architectures, or class ratios, differ by more than training runs
-do. Here with digits in place of CelebA: means of {len(SEEDS)} seeds ± half of the 95 % interval.
-Each seed has new data, so intervals count data and training together.
-On these digits both differ: at 2 : 1 and 4 : 1, the random forest amplifies more than
-the other models, by more than the intervals. `python benchmarks/papers/architectures.py` makes
-the numbers.
-
-{markdown(["model", "ratio", *MEASURES.values()], over_seeds, n_numbers=4)}
-
-The models of a seed share its data, so their difference varies less than each of them.
-Differences of BiasAmp A→T from logistic regression, paired by seed:
-
-{markdown(["ratio", *others], by_seed, n_numbers=2)}
-
-With one data set (that of seed 0), runs differ in their training only. The first
-interval is about other trainings on these rows, the second about other trainings and
-other test rows (`audit_runs`). The third is that of the difference from logistic
-regression (`compare` of lists of runs), which has no random numbers in its training.
-
-{markdown(["model", "ratio", *intervals], one_data_set, n_numbers=4)}
-"""
+    header = ["model", "ratio"]
+    return filled(
+        __file__,
+        n_seeds=len(SEEDS),
+        over_seeds=markdown([*header, *MEASURES.values()], over_seeds, n_numbers=4),
+        by_seed=markdown(["ratio", *others], by_seed, n_numbers=2),
+        one_data_set=markdown([*header, *intervals], one_data_set, n_numbers=4),
+    )
 
 
 def order(models):

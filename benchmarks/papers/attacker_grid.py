@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 from kept import Runs, number
-from published._rows import markdown, page
+from published._rows import filled, markdown, page
 
 RUNS = Runs("attacker_grid", ("width", "depth", "seed"), ("difference", "DPA"))
 WIDTHS, DEPTHS, SEEDS = (20, 50, 100, 200, 350, 500), (2, 3, 4, 5, 6), (0, 1, 2)
@@ -38,16 +38,7 @@ def section():
         ends = (number(end, "") for end in (dpa.min(), dpa.max()))
         rows.append([f"draw {seed + 1}", len(dpa), *spreads, *ends])
     header = ["rows", "attackers", "spread of difference", "spread of DPA", "lowest DPA"]
-    return f"""## Attackers of 30 sizes (Tokas, Nair & Kerner 2024, App. B)
-
-Fig. 3 of the paper says that DPA varies less with the attacker than the plain difference
-of qualities. It prints no numbers. Here all attackers of six widths (20 to 500) and five
-depths (2 to 6) get the same 1,000 rows; each line is one random draw of rows. Spread is
-the standard deviation over attackers, relative to their mean.
-`python benchmarks/papers/attacker_grid.py` makes the numbers.
-
-{markdown([*header, "highest DPA"], rows, n_numbers=5)}
-"""
+    return filled(__file__, table=markdown([*header, "highest DPA"], rows, n_numbers=5))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ time. Needs the imSitu annotations (docs/recipes.md) and torch.
 
 import numpy as np
 from kept import Runs, mean_and_spread
-from published._rows import markdown
+from published._rows import filled, markdown
 
 from skbiasamp.datasets import fetch_imsitu_annotations
 
@@ -177,39 +177,20 @@ def section():
         if runs
     ]
     header = ["attacker", "training rows", "runs", "λ_D, imSitu", "published λ_M, COCO"]
-    return f"""## The choice of the epoch (Wang et al. 2019, Table 1, α = 1)
-
-At α = 1 every verb has as many women as men in training, so nothing can be learned. The
-paper has 53.99 ± 0.69. The choice of the epoch explains a part of it. In each epoch, the
-guesses of the attacker are random. The paper keeps the epoch with the highest accuracy
-on validation rows. In validation and test rows, verbs do correlate with gender, so this
-epoch is better than chance on test rows too. With this choice, the network of the
-released code has {mean_and_spread(chosen)} %, and without it {mean_and_spread(last)} %.
-A random gender for each verb has an accuracy on the test rows with a standard deviation
-of {spread:.2f} percentage points; its correlation with the accuracy on validation rows
-is {correlation:.2f}. So the best of 50 independent guesses would reach {best:.1f} %;
-the guesses of successive epochs are not independent. The published mean is still
-{53.99 - np.mean(chosen):.1f} percentage points above ours, whose standard error is
-{error:.1f}. λ_D in %, mean ± standard deviation over runs, by the validation rows on
-which the epoch is chosen:
-
-{markdown(["attacker", "epochs", "runs", *CHOSEN_ON.values()], at_1, n_numbers=6)}
-
-The network of the released code has normalised inputs and four hidden layers of 300. The
-text has three such layers, if the last of four is the output. Each run draws 7,300
-training rows of each gender. The authors' command for α = 1 has 50 epochs, the text 100.
-`python benchmarks/papers/imsitu_attackers.py` makes the numbers.
-
-## Attackers of several sizes (Wang et al. 2019, Table 2)
-
-The paper varies the attacker on a network's outputs for COCO, which are not available.
-Here the same attackers predict gender from imSitu's verbs: λ_D in % on the original
-split, 100 epochs. Here 4 layers are the four hidden layers of the released network;
-2 layers are one hidden layer, and 1 layer has none. Our values are of one run
-each. They differ by up to {ours:.1f} percentage points, the published ones by up to {theirs:.1f}.
-
-{markdown(header, by_size, n_numbers=4)}
-"""
+    return filled(
+        __file__,
+        chosen=mean_and_spread(chosen),
+        last=mean_and_spread(last),
+        spread=spread,
+        correlation=correlation,
+        best=best,
+        above=53.99 - np.mean(chosen),
+        error=error,
+        at_1=markdown(["attacker", "epochs", "runs", *CHOSEN_ON.values()], at_1, n_numbers=6),
+        ours=ours,
+        theirs=theirs,
+        by_size=markdown(header, by_size, n_numbers=4),
+    )
 
 
 if __name__ == "__main__":

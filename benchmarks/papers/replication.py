@@ -17,6 +17,7 @@ import architectures
 import attacker_grid
 import coco_attackers
 import imsitu_attackers
+from published._rows import filled
 from published._rows import markdown as table
 from published.captions import captions
 from published.directional import directional, metric_card
@@ -64,69 +65,11 @@ BENCHMARKS = Path(__file__).resolve().parents[1]
 TABLES = BENCHMARKS / "results" / "replication.md"
 PAGE = BENCHMARKS.parent / "docs" / "replication.md"
 
-TOP = """\
-# Published values and ours
-
-This file compares published values with those of skbiasamp ("ours"). A difference of 0 means that
-both values are the same, rounded like the published one. Otherwise the last column gives the
-reason, as far as we know it. The code is named below each heading.
-
-Symbols of the papers:
-
-- A is the sensitive feature and T the task. A1, A2 and A3 are groups.
-- Group → task (A→T): does the group shift the predicted task?
-- Task → group (T→A): does the task shift the predicted group?
-- BiasAmp→ (DBA) is directional amplification, and Multi→ that of sets of attributes.
-- MALS (BA) is co-occurrence amplification. RBA is a mitigation by constraints on the predictions.
-- λ_D is dataset leakage: the share of people whose gender an attacker predicts from the labels.
-- λ_D(40.75) is the same from labels with random errors, which have an F1 of 40.75 %.
-- λ_M is model leakage: the same from the outputs of a model. Δ is λ_M − λ_D(F1).
-- α is the limit of a balanced split: no label has more than α times as many images of one gender
-  as of the other.
-- LIC_M and LIC_D are leakage in the captions of a model and of people.
-- CRF is a conditional random field: this model predicts gender and label together.
-
-`python benchmarks/papers/replication.py --write` makes this file.
-"""
+TOP = filled(__file__)
 MADE = (
     f"Made with skbiasamp {skbiasamp.__version__}. Rows that take trainings may be of earlier "
     "versions: `--refresh` keeps them.\n"
 )
-SUMMARY = """\
-# Replication
-
-For every table and figure of six papers on bias amplification, this page says whether skbiasamp
-computes the published values. {same} of {all} results are the same, {explained} differ for a
-reason that we could name, and {needs} need images or models that are not available here. All
-values, beside the published ones and with the reasons, are in [one
-file](../benchmarks/results/replication.md).
-
-![Bars of results by paper: same, explained, without data.](generated/figures/replication.svg)
-
-{counts}
-
-Tokas, Nair & Kerner 2024 is the preprint of DPA (NeurIPS 2025).
-
-{meanings}
-
-## Where the reason is not known in full
-
-Group → task (A→T) asks whether the group shifts the predicted task, task → group (T→A) whether the
-task shifts the predicted group. λ_D is the share of people whose gender an attacker predicts
-correctly from the labels, and λ_D(F1) from labels with random errors. α is the limit of a balanced
-split: no label has more than α times as many images of one gender as of the other.
-
-{open}
-
-## Scripts
-
-The scripts of the papers are in `benchmarks/papers`, the published numbers in
-`benchmarks/papers/published`. `python benchmarks/papers/replication.py` computes the values that
-need no training, in seconds. The file of all values ends with code for values that need more data.
-
-Two pages of the gallery repeat a figure: {{doc}}`auto_examples/metrics/plot_six_metrics` and
-{{doc}}`auto_examples/audit/plot_compas_thresholds`.
-"""
 
 
 def tables(slow=True):
@@ -183,7 +126,8 @@ def summary():
     counts = Counter((item.paper, item.status) for item in INVENTORY)
     papers = dict.fromkeys(item.paper for item in INVENTORY)
     not_reached = [item for item in INVENTORY if item.status in (IN_PART, CANNOT)]
-    return SUMMARY.format(
+    return filled(
+        Path(__file__).with_name("replication_summary"),
         all=len(INVENTORY),
         same=of_all[SAME],
         explained=of_all[EXPLAINED],

@@ -129,28 +129,17 @@ def networks_at_once(sizes, kind, normalised):
     ]
 
 
-def page(options):
+def measured(options):
     torch.set_num_threads(1)
     sizes = SHORT if options.short else FULL
     kinds = ("binary", False), ("continuous", False), ("continuous", True)
     rows = [row for kind in kinds for row in networks_at_once(sizes, *kind)]
-    return f"""# Benchmark: neural attackers
-
-{timing.surroundings()}; torch {torch.__version__}, skorch {skorch.__version__}.
-
-{timing.table(rows, short=options.short)}
-
-Times are medians of processor time in one thread. Each round times one call of each program and
-gives one ratio; the table has the median and quartiles of the ratios. A target of ≥ 20 means: at
-least 20 times faster. {DRAWS} draws of random errors in the labels and {FOLDS} folds need
-{DRAWS * FOLDS} networks: one hidden layer of {WIDTH} sigmoids, Adam, batches of {BATCH}. All
-programs take the same number of steps. On binary inputs, skbiasamp uses all distinct rows,
-weighted, in each step. On continuous inputs, and with batch normalisation, it uses batches like
-the others. Mean cross-entropies agree to {TOLERANCE:g}; the script checks this first.
-
-`python benchmarks/speed/attackers.py --write benchmarks/results/attackers.md` makes this page.
-"""
+    numbers = {"draws": DRAWS, "folds": FOLDS, "networks": DRAWS * FOLDS}
+    numbers |= {"torch": torch, "skorch": skorch}
+    numbers |= {"width": WIDTH, "batch": BATCH, "tolerance": TOLERANCE}
+    table = timing.table(rows, short=options.short)
+    return numbers | {"machine": timing.surroundings(), "table": table}
 
 
 if __name__ == "__main__":
-    timing.command(__doc__, page)
+    timing.command(__file__, __doc__, measured)

@@ -104,29 +104,10 @@ def measure(sizes, short):
     yield watched(40 if short else 1_000, 50 if short else 200)
 
 
-def page(options):
+def measured(options):
     lines = "\n".join(measure(SHORT if options.short else FULL, options.short))
-    return f"""# Benchmark: clusters and long watches
-
-{timing.surroundings().replace(", one thread", "")}
-
-| run | rows | seconds | the same in one process, seconds | results |
-|---|--:|--:|--:|---|
-{lines}
-
-Seconds are on the wall, of one run each, on two cores that other programs used as well. In one
-process, DuckDB counts with two threads, and attackers are trained one after another. All results
-are equal to those in one process. On one machine a cluster is slower, since it moves data between
-processes: it is worth its cost if one machine cannot hold or read the data.
-
-- Counts: the Parquet files of `benchmarks/speed/engines.py`, four int8 columns.
-- Leakage: scores of a table with two groups; joblib trains logistic regressions on Dask's workers.
-- The watch: one audit a day of 200 rows, 30 days as the reference, and no change.
-- Ray, and a network between machines, were not measured.
-
-`python benchmarks/speed/clusters.py --write benchmarks/results/clusters.md` makes this page.
-"""
+    return {"machine": timing.surroundings().replace(", one thread", ""), "lines": lines}
 
 
 if __name__ == "__main__":
-    timing.command(__doc__, page)
+    timing.command(__file__, __doc__, measured)

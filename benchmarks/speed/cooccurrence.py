@@ -328,7 +328,7 @@ def imports(sizes):
 # --------------------------------------------------------------------------- the page
 
 
-def page(options):
+def measured(options):
     sizes = SHORT if options.short else FULL
     # First: a child's highest resident memory starts from that of the process that made it.
     memory = resident_memory(sizes)
@@ -336,39 +336,17 @@ def page(options):
     sets = sets_of_tasks(sizes, np.random.default_rng(1))
     one = many_rows(sizes, np.random.default_rng(2))
     rows = [*pairs, *sets, one, memory, *imports(sizes)]
-    return f"""# Benchmark: co-occurrence metrics
-
-{timing.surroundings()}.
-
-{timing.table(rows, short=options.short)}
-
-Times are medians of processor time (for imports, of elapsed time). Each round times one call of
-each program and gives one ratio; the table has the median and quartiles of the ratios, and the
-range of memory. A target of ≥ 40 means: at least 40 times faster. A target of ≤ 6 means: at most 6
-times slower. Both programs compute the same numbers to {timing.TOLERANCE:g}; the script
-checks this first.
-
-- Group → task (A→T: does the group shift the predicted task?): {sizes.rows:,} rows, 2 groups,
-  {sizes.tasks} tasks. Labels are int64 indicators unless the table says otherwise. The auditor is
-  fitted before the timing. The plain Python loop reads rows as sets of tasks, as the papers'
-  scripts do; the target of 40 refers to it. The NumPy-mask loop makes masks of group and task for
-  each pair and counts rows in both. Audit and loop get the signs of the training correlations;
-  "fit and audit" and its loop compute them, on as many training rows. The matrix products multiply
-  group memberships with labels and with predictions in float64, without checks, signs or table.
-  They are {most:.3g} times faster than the NumPy-mask loop, which is the limit for any audit that
-  computes them.
-- Multi→: {sizes.rows:,} training rows and {sizes.rows:,} test rows, 2 groups, 12 tasks, observed
-  sets. The loop makes its group masks once, and one mask per set in each of the three arrays.
-- One label: `np.bincount` gets combined codes; the audit combines them itself.
-- Imports: in new processes, without the start of the interpreter.
-
-`python benchmarks/speed/cooccurrence.py --write benchmarks/results/cooccurrence.md` makes
-this page.
-"""
+    return {
+        "machine": timing.surroundings(),
+        "table": timing.table(rows, short=options.short),
+        "tolerance": timing.TOLERANCE,
+        "sizes": sizes,
+        "most": most,
+    }
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--resident"]:
         resident_child(int(sys.argv[2]))
     else:
-        timing.command(__doc__, page)
+        timing.command(__file__, __doc__, measured)

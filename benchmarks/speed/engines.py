@@ -230,34 +230,14 @@ def days(sizes):
 # --------------------------------------------------------------------------- the page
 
 
-def page(options):
+def measured(options):
     sizes = SHORT if options.short else FULL
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         rows = [*measure(sizes, Path(folder)), *days(sizes)]
     machine = timing.surroundings(f"{os.cpu_count()} cores")
-    return f"""# Benchmark: audits of files and queries
-
-{machine}; DuckDB {duckdb.__version__}, polars {polars.__version__},
-narwhals {narwhals.__version__}, pyarrow {pyarrow.__version__}.
-
-{timing.table(rows, short=options.short)}
-
-Times are medians of processor time over all threads of the engine. Each round times one call of
-each program and gives one ratio; the table has the median and quartiles of the ratios. A target of
-≤ 1.3 means: at most 1.3 times slower. Both programs return the same counts; the script checks this
-first. Peaks are the resident memory of a process that makes one audit, including Python and all
-libraries.
-
-- Rows: Parquet files that match one pattern. The audit groups by four columns and computes 999
-  resamples and all tests. The engine alone only groups and counts.
-- Tasks: labels and predictions are {2 * sizes.tasks} int8 columns. The audit also sums the products
-  of label and prediction, and checks for missing values and for values other than 0 and 1. For an
-  analytic interval it also sums the squares of each row's part in the mean.
-- Days: stored contingencies are added one by one (`sum`, which merges cells after each day) or all
-  at once (`Contingency.sum`).
-
-`python benchmarks/speed/engines.py --write benchmarks/results/engines.md` makes this page.
-"""
+    packages = {"duckdb": duckdb, "polars": polars, "narwhals": narwhals, "pyarrow": pyarrow}
+    table = timing.table(rows, short=options.short)
+    return {"machine": machine, "table": table, "columns": 2 * sizes.tasks} | packages
 
 
 FOLDER = {"metavar": "PATH", "help": "where the temporary folder is made"}
@@ -266,4 +246,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--peak"]:
         peak_child(*sys.argv[2:])
     else:
-        timing.command(__doc__, page, folder=FOLDER)
+        timing.command(__file__, __doc__, measured, folder=FOLDER)

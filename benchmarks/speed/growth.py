@@ -241,7 +241,7 @@ def draw(curves):
     return figure
 
 
-def page(options):
+def measured(options):
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         curves = measure(Path(folder), short=options.short)
     image, exponents = "", judged(curves)
@@ -254,26 +254,13 @@ def page(options):
         write(lambda: draw(curves), ROOT / PICTURE)
         image = f"\n![{DESCRIBED}](../../{PICTURE})\n"
     header = ["curve", "size", "time (range)", "rise, MB", "peak, MB"]
-    return f"""# Benchmark: time and memory by data size
-
-{timing.surroundings(f"{os.cpu_count()} cores")}.
-{image}
-{timing.markdown(["measured", "data", "exponent", "target", "met"], exponents)}
-
-An exponent of 1 means that time doubles if the size doubles. It is fitted to the largest sizes,
-after subtracting the time of the smallest size, which every call needs. Times are medians of
-processor time over all threads, of up to fifteen calls in a separate process. The rise in memory is
-the peak during the calls minus the memory before the first call, which includes the labels.
-
-- Rows: audits with intervals and all tests, of labels in memory and of Parquet files.
-- Probabilities and fractional weights cannot be tallied. They are audited with all metrics of a
-  report, leakage included.
-- Sets of tasks: all sets of 7, 10, 13, 17 and 20 tasks; each set occurs in some row.
-
-{timing.markdown(header, rows_of(curves))}
-
-`python benchmarks/speed/growth.py --write benchmarks/results/growth.md` makes this page.
-"""
+    columns = ["measured", "data", "exponent", "target", "met"]
+    return {
+        "machine": timing.surroundings(f"{os.cpu_count()} cores"),
+        "image": image,
+        "exponents": timing.markdown(columns, exponents),
+        "points": timing.markdown(header, rows_of(curves)),
+    }
 
 
 if __name__ == "__main__":
@@ -281,4 +268,4 @@ if __name__ == "__main__":
         name, size, path = sys.argv[2:]
         print(json.dumps(point(name, int(size), path)))
     else:
-        timing.command(__doc__, page, folder=FOLDER)
+        timing.command(__file__, __doc__, measured, folder=FOLDER)

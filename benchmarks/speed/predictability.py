@@ -26,6 +26,7 @@ from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAudito
 from skbiasamp.attackers import MLPAttacker
 
 DRAWS, BATCH, WIDTH, LEARNING_RATE = 10, 64, 4, 0.01
+CONSTANTS = {"draws": DRAWS, "batch": BATCH, "width": WIDTH, "rate": LEARNING_RATE}
 # COMPAS: two races by recidivism.
 COUNTS = (1229, 874, 1402, 1773)
 
@@ -70,6 +71,7 @@ class Sizes(NamedTuple):
 
 FULL = Sizes(1, 100, 1_000_000, 20_000, 66, 100_000, 22_000, rounds=15, slow_rounds=3)
 SHORT = Sizes(10, 2, 10_000, 500, 8, 500, 300, rounds=1, slow_rounds=1)
+CONSTANTS["sizes"] = FULL
 
 
 def compas(sizes):
@@ -162,9 +164,9 @@ def beside_peer(sizes, python):
         )
     ]
     listed = "\n".join(f"- {name}: {shown}" for name, shown in values.items())
-    return PEER_PAGE.format(
-        version=version, table=timing.table(compared, short=sizes is SHORT), values=listed
-    )
+    table = timing.table(compared, short=sizes is SHORT)
+    text = Path(__file__).with_name("predictability_peer.md")
+    return timing.filled(text, version=version, table=table, values=listed, **CONSTANTS)
 
 
 # --------------------------------------------------------------------------- what audits cost
@@ -237,42 +239,8 @@ def whole_reports(sizes):
 
 # --------------------------------------------------------------------------- the page
 
-PEER_PAGE = f"""
-## Comparison with bias-amplification
 
-The versions are bias-amplification {{version}}. It is called as its README shows, but without
-`model_acc`: this version has no such parameter and takes the accuracy from the data.
-
-{{table}}
-
-A target of ≥ 10 means: at least 10 times faster. bias-amplification ran once; the quartiles are
-those of skbiasamp's times. Rows have the COMPAS counts of race and recidivism, and predictions
-that amplify. The list has the values of this run, with the standard deviation of the {DRAWS} draws
-or trials (±) or the confidence interval (brackets):
-
-{{values}}
-
-The direction is group → task (A→T: does the group shift the predicted task?).
-
-Both packages use networks with one hidden layer of {WIDTH} sigmoids, Adam at {LEARNING_RATE:g},
-{FULL.epochs} epochs of batches of {BATCH}, and {DRAWS} draws of random errors. With "rows held out
-as the peer's", attackers are also trained on the same rows (80 %) and scored on the same rows,
-with the same number of optimiser steps.
-
-The source code and the run of bias-amplification show these differences:
-
-- It scores on one split of the rows for all trials. Its standard deviation describes random errors
-  and training on this split. It has no interval for the choice of rows.
-- Its attacker on predictions starts from the final weights of the attacker on labels, and each
-  trial continues the one before. In skbiasamp, all attackers start from new, identical settings.
-- It flips exactly as many labels as the model has errors, separately in training and in scored
-  rows. skbiasamp flips each label with that probability.
-- Its networks have one sigmoid output with a threshold of 0.5; those of skbiasamp have two classes.
-  On one binary input, each step of skbiasamp uses all distinct rows, weighted.
-"""
-
-
-def page(options):
+def measured(options):
     torch.set_num_threads(1)
     sizes = SHORT if options.short else FULL
     columns = ["audited", "elapsed, fastest", "processor time", "fastest", "target", "met"]
@@ -282,31 +250,13 @@ def page(options):
     if options.audits and options.write:
         beside = kept_section(options.write.read_text(encoding="utf-8"))
     reports = whole_reports(sizes)
-    return f"""# Benchmark: leakage and DPA
-
-{timing.surroundings()}; torch {torch.__version__}.
-
-## Audits with confidence intervals
-
-{timing.markdown(header, results)}
-
-Times are medians of processor time in one thread. The plain audit is `DirectionalAuditor` without
-interval, on the same labels and predictions. The other audits make {DRAWS} draws of folds and
-random errors for the value, and 999 for its interval. The time of the exact attacker depends on
-the number of distinct rows; with {FULL.tasks} labels nearly every row is distinct. Trained
-attackers are fitted for {DRAWS} draws × 5 folds, on labels and on predictions.
-
-## Reports with every metric
-
-{timing.markdown(columns, reports)}
-
-With training labels: all metrics that the labels allow, with their intervals. The target is about
-the fastest processor time, in one thread: a quiet core needs no longer. Other programs ran on this
-machine, so elapsed time is shown and not judged.
-{beside}
-`python benchmarks/speed/predictability.py --peer PYTHON --write
-benchmarks/results/predictability.md` makes this page.
-"""
+    return CONSTANTS | {
+        "machine": timing.surroundings(),
+        "torch": torch,
+        "results": timing.markdown(header, results),
+        "reports": timing.markdown(columns, reports),
+        "beside": beside,
+    }
 
 
 def kept_section(before):
@@ -323,8 +273,9 @@ def kept_section(before):
 
 if __name__ == "__main__":
     timing.command(
+        __file__,
         __doc__,
-        page,
+        measured,
         peer={"metavar": "PYTHON", "help": "an interpreter that has bias-amplification 0.2.1"},
         audits={"action": "store_true", "help": "the page's comparison with the peer stays"},
     )

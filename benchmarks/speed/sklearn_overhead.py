@@ -74,23 +74,12 @@ def measure(n, rounds):
     return rows
 
 
-def page(options):
+def measured(options):
     n, rounds = (1_000, 1) if options.short else (100_000, 31)
     rows = measure(n, rounds)
-    return f"""# Benchmark: AuditedClassifier
-
-{timing.surroundings()}.
-
-{timing.table(rows, short=options.short)}
-
-The classifier is a `LogisticRegression` on {n:,} rows and {FEATURES} columns, with and without
-`AuditedClassifier`. Times are medians of processor time. Each round times one call of each and
-gives one ratio; the table has the median and quartiles of the ratios. A target of ≤ 1.05 means: at
-most 5 % slower.
-
-`python benchmarks/speed/sklearn_overhead.py --write benchmarks/results/sklearn.md` makes this page.
-"""
+    table = timing.table(rows, short=options.short)
+    return {"machine": timing.surroundings(), "table": table, "n": n, "features": FEATURES}
 
 
 if __name__ == "__main__":
-    timing.command(__doc__, page)
+    timing.command(__file__, __doc__, measured)

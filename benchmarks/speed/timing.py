@@ -20,6 +20,7 @@ import pandas as pd
 import scipy
 import sklearn
 from pages import command as command
+from pages import filled as filled
 from pages import markdown as markdown
 
 import skbiasamp

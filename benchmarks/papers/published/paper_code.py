@@ -3,31 +3,10 @@
 import re
 from typing import NamedTuple
 
-from published._rows import Row, markdown
+from published._rows import Row, filled, markdown
 from published.inventory import IN_PART, INVENTORY, PARTS, SAME
 
 DOCS = "docs/"
-PAGE = """\
-# From the paper to the code
-
-For each section, formula, table and figure of the papers, this page names what has it in skbiasamp,
-an example, and the status. The words of the status are those of [Replication](replication.md),
-which gives the reasons. A formula or method is *same* if it is as the paper describes it; tests
-compare formulas with NumPy and with the published values.
-
-Published values stand beside ours, from [the file of all
-values](../benchmarks/results/replication.md), which has the reason of each difference. A value is
-*same* if it rounds to the digits that are printed, *explained* if the difference is, *explained in
-part* if the reason covers a part of it. “–” is a section, formula or figure without a printed
-number, or has no value here.
-
-Group → task (A→T) asks whether the group shifts the predicted task, task → group (T→A) whether the
-task shifts the predicted group.
-
-{papers}
-"""
-
-
 HEADER = ["where", "what", "published", "ours", "status", "name", "example"]
 
 
@@ -96,7 +75,7 @@ def paper_code(text):
         rows = [row for part in parts() if part.paper == paper for row in rows_of(part, values)]
         table = markdown(HEADER, rows)
         sections.append(f"## {paper}\n\n{table}")
-    return PAGE.format(papers="\n\n".join(sections))
+    return filled(__file__, papers="\n\n".join(sections))
 
 
 def name_of(part):
