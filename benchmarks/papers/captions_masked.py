@@ -11,13 +11,10 @@ effect. If boxes cover both, no association is left. With the person masked, mos
 gender. If they name one, they name men too often: a shift, no change of the association.
 
 With outlines of both masked, the association between objects and the named gender is just weaker
-than in the labels; all other intervals include 0. A model that always says "man" leaves no
-association. With outlines masked, the intervals exclude it, so the named gender depends on the
-image: on the context, or on the shape of the outline, such as hair or a skirt. With a box on the
-person, only about 200 captions name a gender, and their intervals show nothing about the context.
-
-What this cannot say: the captions that SAT was trained on are not at hand, so the captions of these
-images decide which change counts as amplification. Each image has one human caption.
+than in the labels; all other intervals include 0. They exclude the value of a model that always
+says "man", so the named gender depends on the image. With a box on the person, only about 200
+captions name a gender, and their intervals show nothing about the context. The captions that SAT
+was trained on are not at hand, so those of these images decide what counts as amplification.
 """
 
 import warnings
@@ -33,16 +30,12 @@ from skbiasamp.text import WordListLabeler, gender_words
 NAMES = """teddy bear, kite, skis, donut, chair, horse, bench, elephant, tie, banana, pizza,
 frisbee, umbrella, bus, train, surfboard, car, skateboard, dog, bed, cat, cake, suitcase, laptop"""
 OBJECTS = {name: [name] for name in NAMES.replace("\n", " ").split(", ")} | {
-    "ball": ["ball", "basketball", "football"],
-    "baseball bat": ["baseball bat", "bat"],
-    "bicycle": ["bicycle", "bike"],
-    "couch": ["couch", "sofa"],
-    "motorcycle": ["motorcycle", "motorbike"],
-    "phone": ["phone", "cellphone"],
-    "remote": ["remote", "controller"],
-    "table": ["table"],
+    "ball": ["ball", "basketball", "football"], "baseball bat": ["baseball bat", "bat"],
+    "bicycle": ["bicycle", "bike"], "couch": ["couch", "sofa"],
+    "motorcycle": ["motorcycle", "motorbike"], "phone": ["phone", "cellphone"],
+    "remote": ["remote", "controller"], "table": ["table"],
     "tennis racket": ["tennis racket", "racket", "racquet"],
-}
+}  # fmt: skip
 MASKS = {
     "nothing": "sat",
     "objects, outline": "sat_segmask_obj",

@@ -1,21 +1,18 @@
 """DPA of decision trees on COMPAS, balanced and not: Tables 2 and 3 of Tokas et al. (2024).
 
 One decision tree predicts recidivism and another predicts race, from five features. Both are
-audited on their training rows. The paper prints how often each race, label and prediction occur
-together (Table 2). BiasAmp→ and Multi→ follow from these counts, and agree with Table 3. On
-balanced labels, DPA of the best possible attacker follows too, because the model's accuracy does
-not matter. Task → group (T→A: does the task shift the predicted group?) agrees with the paper.
-Group → task (A→T: does the group shift the predicted task?) is lower by 0.01.
+audited on their training rows. BiasAmp→ and Multi→ follow from the counts of Table 2, and agree
+with Table 3. On balanced labels, DPA of the best possible attacker follows too, because the model's
+accuracy does not matter. Task → group (T→A: does the task shift the predicted group?) agrees with
+the paper. Group → task (A→T: does the group shift the predicted task?) is lower by 0.01.
 
 Result: on balanced data, BiasAmp→ is always 0, because the labels have no association to amplify.
-DPA and Multi→ are not 0, and the trees here are near the published values, as far as random samples
-allow: the counts of Table 2b are within 1.5 standard deviations of theirs. On unbalanced data they
-are not near, because DPA depends on how often a tree predicts each class, and the trees differ.
-Predictions are easier to guess if one class is more frequent. This holds for accuracy as the
-quality, as in the paper. The default of ``DPAAuditor`` is balanced accuracy: a guess that ignores
-the group then always scores 1/2.
+DPA and Multi→ are not 0, and near the published values, as far as random samples allow. On
+unbalanced data they are not near, because DPA by accuracy, as in the paper, depends on how often a
+tree predicts each class, and the trees differ. The default of ``DPAAuditor`` is balanced accuracy:
+a guess that ignores the group then always scores 1/2.
 
-The attacker here is the default: the best table of inputs, cross-fitted. The paper's is a network,
+The attacker is the best table of inputs, cross-fitted. The paper's is a network,
 ``MLPAttacker.preset("dpa")``; its results agree with those of the table to 0.004: see
 benchmarks/results/replication.md.
 """

@@ -2,32 +2,22 @@
 
 Equalizer (Hendricks et al. 2018) is a captioning model that was trained to name a gender only if
 the image shows it. Wang & Russakovsky (2021, Fig. 3) ask whether such a model amplifies in another
-direction. It is compared with its baseline on the same 10,840 images of COCO: wrong genders, task →
-group (T→A: do the objects shift the named gender?) and group → task (A→T: does gender shift the
-mentioned objects?).
+direction: task → group (T→A: do the objects shift the named gender?) or group → task (A→T: does
+gender shift the mentioned objects?). It is compared with its baseline on 10,840 images of COCO.
 
 Result: Equalizer calls a woman a man in 13 % of the images of women, and the baseline in 34 %. Men
 get the wrong gender as often as before (5 %). A third of Equalizer's captions name no gender or
 both, compared with a fifth. On the 6,734 images for which both models name a gender, Equalizer's is
-slightly more associated with the objects than the annotated gender. Fewer errors and a stronger
-association are no contradiction: errors that do not depend on the objects weaken it. The baseline
-names men too often, whatever the objects are: a shift.
-
-A caption mentions few of the annotated objects, so A→T is below 0 for both models, which says
-nothing about bias. Their difference includes 0, and its interval is narrow.
+slightly more associated with the objects than the annotated gender: errors that do not depend on
+the objects weaken an association. The interval of the difference in A→T is narrow and includes 0.
 
 In the paper, single pairs of captions show a trade-off: T→A falls and A→T rises. By the released
-code, 15 of 130 pairs have it, the snowboard and men among them, and as many if the captions of the
-two models are swapped at random in each image. So the pairs are no evidence of a trade-off.
+code, 15 of 130 pairs have it, and as many if captions of the two models are swapped at random.
 
-Multi→ (Zhao, Andrews & Xiang 2023) is the mean size of the changes of sets, here the 3,030 sets of
-two or more of the 58 objects. Without a mitigation, the COCO model of that paper has 0.125 for T→A
-and 0.004 for A→T. By Multi→, Equalizer's T→A is lower than the baseline's, since it names the right
-gender more often. Its A→T is the same. Multi_MALS is left out: captions mention few objects, and
-97 % of these sets are in none of them.
-
-What this cannot say: the training rows are not available, so the annotated rows decide which change
-counts as amplification.
+By Multi→ (Zhao, Andrews & Xiang 2023), the mean size of the changes of 3,030 sets of two or more
+objects, Equalizer's T→A is lower than the baseline's, since it names the right gender more often.
+Multi_MALS is left out: 97 % of these sets are in no caption. The training rows are not available,
+so the annotated rows decide which change counts as amplification.
 """
 
 import numpy as np
@@ -40,27 +30,17 @@ from skbiasamp.text import WordListLabeler, gender_words
 
 MODELS = {"baseline": "baseline_ft", "Equalizer": "equalizer"}
 MORE = {
-    "baseball_bat": ["baseball bat", "bat"],
-    "baseball_glove": ["baseball glove", "glove", "mitt"],
-    "bicycle": ["bicycle", "bike"],
-    "cell_phone": ["cell phone", "phone"],
-    "couch": ["couch", "sofa"],
-    "dining_table": ["table"],
-    "donut": ["donut", "doughnut"],
-    "handbag": ["handbag", "purse", "bag"],
-    "laptop": ["laptop", "computer"],
-    "motorcycle": ["motorcycle", "motorbike"],
-    "oven": ["oven", "stove"],
-    "potted_plant": ["potted plant", "plant"],
-    "refrigerator": ["refrigerator", "fridge"],
-    "remote": ["remote", "controller"],
-    "skis": ["ski", "skis"],
-    "sports_ball": ["ball", "basketball", "football"],
-    "suitcase": ["suitcase", "luggage"],
-    "tennis_racket": ["tennis racket", "racket", "racquet"],
-    "tv": ["tv", "television"],
+    "baseball_bat": ["baseball bat", "bat"], "bicycle": ["bicycle", "bike"],
+    "baseball_glove": ["baseball glove", "glove", "mitt"], "cell_phone": ["cell phone", "phone"],
+    "couch": ["couch", "sofa"], "dining_table": ["table"], "donut": ["donut", "doughnut"],
+    "handbag": ["handbag", "purse", "bag"], "laptop": ["laptop", "computer"],
+    "motorcycle": ["motorcycle", "motorbike"], "oven": ["oven", "stove"],
+    "potted_plant": ["potted plant", "plant"], "refrigerator": ["refrigerator", "fridge"],
+    "remote": ["remote", "controller"], "skis": ["ski", "skis"],
+    "sports_ball": ["ball", "basketball", "football"], "suitcase": ["suitcase", "luggage"],
+    "tennis_racket": ["tennis racket", "racket", "racquet"], "tv": ["tv", "television"],
     "wine_glass": ["wine glass", "glass of wine"],
-}
+}  # fmt: skip
 # What the released code leaves out, and its words.
 WITHOUT = ["scissors", "apple", "sheep", "stop_sign", "toaster", "orange", "hair_drier", "zebra"]
 WITHOUT += ["bear", "vase", "bird", "broccoli", "carrot", "parking_meter"]

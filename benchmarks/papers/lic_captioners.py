@@ -24,7 +24,8 @@ from reference_data import read_captions
 
 from skbiasamp import LICAuditor
 
-MODELS = ("nic", "sat", "fc", "att2in", "updn", "nic_plus", "nic_equalizer")
+MODELS = {"nic": "NIC", "sat": "SAT", "fc": "FC", "att2in": "Att2in", "updn": "UpDn",
+          "nic_plus": "NIC+", "nic_equalizer": "NIC+Equalizer"}  # fmt: skip
 PUBLISHED = dict(zip(MODELS, (0.432, 0.444, 0.464, 0.459, 0.480, 0.467, 0.513), strict=True))
 # Standard deviations over ten seeds of Türk et al. (2023), and means of Baratov et al. (2023).
 SPREAD = dict(zip(MODELS, (0.015, 0.012, 0.008, 0.009, 0.008, 0.015, 0.007), strict=True))

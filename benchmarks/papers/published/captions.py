@@ -4,16 +4,6 @@ import numpy as np
 
 from published._rows import Row, page
 
-NAMES = {
-    "nic": "NIC",
-    "sat": "SAT",
-    "fc": "FC",
-    "att2in": "Att2in",
-    "updn": "UpDn",
-    "nic_plus": "NIC+",
-    "nic_equalizer": "NIC+Equalizer",
-}
-
 
 def captions(slow):
     """Yield LIC_M of seven captioning models; ten attackers a model take some minutes."""
@@ -29,7 +19,7 @@ def captions(slow):
             why += ", and other captions of NIC than the paper's"
         yield Row(
             "LSTM",
-            f"LIC_M in %, gender, {NAMES[name]}",
+            f"LIC_M in %, gender, {lic['MODELS'][name]}",
             f"{100 * published:.1f}",
             np.mean(runs),
             f"{why}; ± {np.std(runs, ddof=1):.1f} over {len(runs)} samples of men",

@@ -232,7 +232,6 @@ def dpa(slow):
             )
 
     step = page("relative_amplification")
-    step |= {"group": step["np"].repeat([0, 1], 100)}
     for data, model, relative in ((0.55, 0.60, "0.09"), (0.90, 0.95, "0.06")):
         difference = step["step"](data, model, False)
         name = f"leakage amplification, {data:.2f} to {model:.2f}"

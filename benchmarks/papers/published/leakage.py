@@ -5,6 +5,8 @@ from collections import Counter
 import coco_attackers
 import imsitu_attackers
 import numpy as np
+import pandas as pd
+from kept import FOLDER
 from reference_data import read_coco_labels
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Bunch
@@ -20,40 +22,6 @@ ORIGINAL = (
     *((40.11, 56.46), (40.75, 56.58)),
 )
 
-
-# λ_M, λ_D(F1) and Δ of every model in Tables 1, 3, 4 and 5; a model in two tables stands once.
-MODELS = {
-    "Table 1": """\
-COCO, original, CRF: 73.20 60.35 12.85
-COCO, original, no gender: 70.46 60.53 9.93
-COCO, α = 3: 67.78 57.50 10.28
-COCO, α = 2: 64.45 54.72 9.73
-COCO, α = 1: 63.22 52.85 10.37
-imSitu, original, CRF: 78.43 56.58 21.85
-imSitu, original, no gender: 76.93 56.46 20.47
-imSitu, α = 3: 75.79 55.98 19.81
-imSitu, α = 2: 75.46 55.74 19.72
-imSitu, α = 1: 74.83 53.20 21.63""",
-    "Table 3": """\
-COCO, CRF + RBA: 73.31 60.16 13.15
-COCO, CRF + adversary: 65.00 60.19 4.81""",
-    "Table 4": """\
-COCO, faces blacked out: 69.53 60.24 9.29
-COCO, outlines blurred: 68.19 59.99 8.20
-COCO, outlines blacked out: 65.72 59.76 5.96
-COCO, boxes blacked out: 64.00 58.71 5.29
-COCO, adversary at the image: 68.49 60.47 8.02
-COCO, adversary at conv4: 66.66 60.12 6.54
-COCO, adversary at conv5: 64.92 60.35 4.57
-COCO, α = 1, adversary at conv5: 54.91 52.40 2.51""",
-    "Table 5": """\
-imSitu, faces blacked out: 75.69 55.91 19.78
-imSitu, boxes blacked out: 63.14 53.06 10.08
-imSitu, adversary at the image: 71.32 55.83 15.49
-imSitu, adversary at conv4: 72.39 56.15 16.24
-imSitu, adversary at conv5: 62.65 56.02 6.63
-imSitu, α = 1, adversary at conv5: 57.49 52.85 4.64""",
-}
 
 SPREAD = "± {:.2f} over resampled rows"
 SPLIT = "the authors' lists of validation and test images in place of the training images"
@@ -254,14 +222,11 @@ def leakage(slow):
 
 def differences():
     """Yield Δ of every model from the printed λ_M and λ_D(F1), and what the text makes of it."""
-    delta = {}
-    for where, models in MODELS.items():
-        for line in models.splitlines():
-            model, numbers = line.split(": ")
-            of_model, of_labels, published = numbers.split()
-            delta[model] = float(published)
-            ours = float(of_model) - float(of_labels)
-            yield Row(where, f"Δ from the printed λ_M and λ_D(F1), {model}", published, ours)
+    models = pd.read_csv(FOLDER / "models.csv", dtype=str)
+    for where, model, of_model, of_labels, published in models.itertuples(index=False):
+        what = f"Δ from the printed λ_M and λ_D(F1), {model}"
+        yield Row(where, what, published, float(of_model) - float(of_labels))
+    delta = models.set_index("model")["difference"].astype(float)
     for where, said, data, one, other in (
         ("Table 3", "more than 60%", "COCO", "original, CRF", "CRF + adversary"),
         ("Sec. 5.4", "over 53%", "COCO", "original, no gender", "adversary at conv5"),
