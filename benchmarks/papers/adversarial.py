@@ -1,4 +1,8 @@
-"""Adversarial training compared with noise, on a table and on coloured digits.
+"""Adversarial training compared with noise, on a table and on coloured digits, over five seeds.
+
+    python benchmarks/papers/adversarial.py          # the page, about three minutes; needs torch
+    python benchmarks/papers/adversarial.py --short  # one seed
+    python benchmarks/papers/adversarial.py --write benchmarks/results/adversarial.md
 
 A network that uses a proxy of the group amplifies the bias of its labels. Adversarial training
 (Wang et al. 2019, Sec. 5) trains an adversary that predicts the group from the network's
@@ -10,8 +14,6 @@ one percentage point of accuracy; noise that costs as much removes nothing. On t
 removes most of the leakage of the logits and costs less than one percentage point; noise that costs
 as much removes less. DPA is small without an adversary too: more than nine digits in ten are
 predicted correctly, and correct predictions do not amplify.
-
-Two seeds; ``benchmarks/results/adversarial.md`` has five, with intervals and targets. Needs torch.
 """
 
 from collections import OrderedDict
@@ -19,21 +21,23 @@ from collections import OrderedDict
 import numpy as np
 import pandas as pd
 import torch
+from published._rows import command, markdown
 from scipy.stats import t as student
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import skbiasamp
 from skbiasamp import DPAAuditor, LeakageAuditor
 from skbiasamp.datasets import load_colored_digits, make_biased_classification
 from skbiasamp.mitigation import AdversarialClassifier, NoiseRandomizer
 
-SEEDS = globals().get("SEEDS", 2)  # evidence/adversarial.py asks for five
-torch.set_num_threads(1)  # networks as small as these only wait for more
 MODELS = ("alone", "adversarial", "noise, equal accuracy")
 MEASURES = ("accuracy", "leakage", "DPA")
 NOISE = (0.1, 0.25, 0.5, 1, 2)
+WEIGHTS = (0, 0.1, 0.3, 1, 3)
+LOSS = 0.03  # of accuracy, at most
 
 
 def table(seed):
@@ -123,14 +127,6 @@ def noise_at_equal_accuracy(runs):
     return pd.Series({name: np.interp(at, line["accuracy"], line[name]) for name in MEASURES})
 
 
-def per_seed(data):
-    """Return the measures of each seed, models × seeds."""
-    runs = found[found["data"] == data].set_index(["seed", "model"])[list(MEASURES)]
-    for seed in range(SEEDS):
-        runs.loc[(seed, MODELS[2]), :] = noise_at_equal_accuracy(runs.loc[seed])
-    return runs.swaplevel().sort_index()
-
-
 def interval(values):
     """Return mean and 95 % interval over seeds; with two seeds, their range."""
     values = np.asarray(values)
@@ -140,25 +136,88 @@ def interval(values):
     return values.mean(), values.mean() - half, values.mean() + half
 
 
-def summary(data):
-    """Return mean and interval of every measure."""
-    runs = per_seed(data)
-    return {(model, name): interval(runs.loc[model, name]) for model in MODELS for name in MEASURES}
+def summary(data, n_seeds):
+    """Return mean and interval of every measure of every model over seeds."""
+    draw = {"table": table, "digits": digits}[data]
+    found = []
+    for seed in range(n_seeds):
+        runs = pd.DataFrame(dict(compare(draw, SETTINGS[data], seed))).T
+        runs.loc[MODELS[2]] = noise_at_equal_accuracy(runs)
+        found.append(runs)
+    return {
+        (model, name): interval([runs.loc[model, name] for runs in found])
+        for model in MODELS
+        for name in MEASURES
+    }
 
 
-found = pd.DataFrame(
-    [
-        {"data": name, "seed": seed, "model": model, **measures}
-        for name, draw in {"table": table, "digits": digits}.items()
-        for seed in range(SEEDS)
-        for model, measures in compare(draw, SETTINGS[name], seed)
+def cell(mean, low, high, sign=""):
+    return f"{mean:{sign}.3f} [{low:{sign}.3f}, {high:{sign}.3f}]"
+
+
+def measured(summaries):
+    """Return the table of measures."""
+    rows = [
+        [data, model, *(cell(*summary[model, n], "" if n == "accuracy" else "+") for n in MEASURES)]
+        for data, summary in summaries.items()
+        for model in MODELS
     ]
-)
-for data in SETTINGS:
-    print(f"{data}, {SEEDS} seeds")
-    print(f"  {'':22} {'accuracy':>22} {'leakage':>24} {'DPA':>24}")
-    cells = summary(data)
-    for model in MODELS:
-        row = ["{:+.3f} [{:+.3f}, {:+.3f}]".format(*cells[model, n]) for n in MEASURES[1:]]
-        accuracy = "{:.3f} [{:.3f}, {:.3f}]".format(*cells[model, "accuracy"])
-        print(f"  {model:22} {accuracy:>22} {row[0]:>24} {row[1]:>24}")
+    return markdown(["data", "model", "accuracy", "leakage amplification", "DPA A→T"], rows)
+
+
+def verdicts(summaries):
+    """Return the table of what adversarial training should do, and whether it does."""
+    rows = []
+    for data, summary in summaries.items():
+        lost = summary["alone", "accuracy"][0] - summary["adversarial", "accuracy"][0]
+        what = "cost at most 3 percentage points of accuracy"
+        rows.append([data, what, f"{100 * lost:.1f} percentage points", yes(lost <= LOSS)])
+        for name in MEASURES[1:]:
+            alone, less, noise = (summary[model, name] for model in MODELS)
+            nothing = alone[1] <= 0 <= alone[2]
+            halved = "nothing to halve" if nothing else yes(abs(less[0]) <= abs(alone[0]) / 2)
+            rows.append([data, f"halve {name}", f"{alone[0]:+.3f} → {less[0]:+.3f}", halved])
+            ends = f"upper bound {less[2]:+.3f}, lower bound of noise {noise[1]:+.3f}"
+            what = f"have less {name} than noise of equal accuracy"
+            rows.append([data, what, ends, yes(less[2] < noise[1])])
+    return markdown(["data", "adversarial training should", "measured", "met"], rows)
+
+
+def yes(met):
+    return "yes" if met else "no"
+
+
+def path(n_seeds):
+    """Return the table of weights."""
+    data = load_colored_digits(correlation=0.8, random_state=0)
+    model = AdversarialClassifier(**SETTINGS["digits"])
+    table = model.path(
+        np.moveaxis(data.images, 3, 1),
+        data.target,
+        sensitive_features=data.sensitive,
+        weights=WEIGHTS,
+        seeds=n_seeds,
+        test_size=len(data.target) - 600,
+    ).set_index(["weight", "measure"])
+    cells = [f"{row['value']:.3f} ± {row['std']:.3f}" for _, row in table.iterrows()]
+    shown = dict(zip(table.index, cells, strict=True))
+    rows = [[f"{w:g}", *(shown[w, measure] for measure in MEASURES[:2])] for w in WEIGHTS]
+    return markdown(["λ", "accuracy", "leakage amplification"], rows)
+
+
+def values(options):
+    torch.set_num_threads(1)  # networks as small as these only wait for more
+    n_seeds = 1 if options.short else 5
+    summaries = {data: summary(data, n_seeds) for data in SETTINGS}
+    return {
+        "n_seeds": n_seeds,
+        "skbiasamp": skbiasamp,
+        "torch": torch,
+        "measured": measured(summaries),
+        "verdicts": verdicts(summaries),
+        "weights": path(n_seeds),
+    }
+
+
+if __name__ == "__main__":
+    command(__file__, __doc__, values)
