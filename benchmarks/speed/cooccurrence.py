@@ -10,6 +10,7 @@ the script ends with an error. Missed targets are reported and are no error.
 
 import subprocess
 import sys
+from functools import partial
 from typing import NamedTuple
 
 import timing
@@ -91,10 +92,8 @@ def many_tasks(sizes, rng):
     auditor = DirectionalAuditor(interval=None).fit(train, sensitive_features=train_groups)
     signs = signs_by_masks(train_groups, train)
 
-    casts = {
-        dtype: (labels.astype(dtype), predictions.astype(dtype))
-        for dtype in ("int64", "float64", "bool")
-    }
+    dtypes = ("float64", "int64", "bool")
+    casts = {dtype: (labels.astype(dtype), predictions.astype(dtype)) for dtype in dtypes}
 
     def audit(dtype="int64"):
         return auditor.audit(*casts[dtype], sensitive_features=groups)
@@ -148,7 +147,7 @@ def many_tasks(sizes, rng):
         timing.faster("A→T fit and audit", masks, quick["fit_and_audit"], quick["whole_loop"]),
         timing.faster("A→T audit", python, slow["ours"], slow["rows"], 40),
     ]
-    for dtype in ("float64", "int64", "bool"):
+    for dtype in dtypes:
         what = f"A→T audit of {dtype}"
         rows.append(timing.slower(what, matrix, quick[dtype], quick["products"], 6))
     return rows, np.median(quick["loop"] / quick["products"])
@@ -195,18 +194,11 @@ def sets_of_tasks(sizes, rng):
     # Booleans suit the masks best; the library gets the same arrays.
     train, labels, predictions = (array.astype(bool) for array in (train, labels, predictions))
     arrays = train_groups, train, groups, labels, predictions
-    as_sets = (
-        train_groups.tolist(),
-        task_sets(train),
-        groups.tolist(),
-        task_sets(labels),
-        task_sets(predictions),
-    )
+    as_sets = [a.tolist() if a.ndim == 1 else task_sets(a) for a in arrays]
 
     def fit_and_audit():
-        auditor = MultiAttributeAuditor(formula="published", interval=None).fit(
-            train, sensitive_features=train_groups
-        )
+        auditor = MultiAttributeAuditor(formula="published", interval=None)
+        auditor.fit(train, sensitive_features=train_groups)
         return auditor.audit(labels, predictions, sensitive_features=groups)
 
     result = fit_and_audit()
@@ -215,20 +207,13 @@ def sets_of_tasks(sizes, rng):
     timing.agree("Multi→", result.published, np.mean(expected))
     timing.agree("pairs of Multi→", np.sort(result.table["amplification"]), np.sort(expected))
     # A stride through the sets, which come sorted by size: as many large ones as small ones.
-    step = 20
-    sample = [frozenset(m) for m in list(values)[::step]]
-    timing.agree(
-        "pairs of Multi→ by rows",
-        np.concatenate(list(values.values())[::step]),
-        multi_by_rows(sample, *as_sets),
-    )
+    sample = [frozenset(m) for m in list(values)[::20]]
+    by_masks, by_rows = partial(multi_by_masks, *arrays), partial(multi_by_rows, sample, *as_sets)
+    of_sample = np.concatenate(list(values.values())[::20])
+    timing.agree("pairs of Multi→ by rows", of_sample, by_rows())
 
-    seconds = timing.take_turns(
-        sizes.slow_rounds, ours=fit_and_audit, masks=lambda: multi_by_masks(*arrays)
-    )
-    slow = timing.take_turns(
-        sizes.slow_rounds, ours=fit_and_audit, rows=lambda: multi_by_rows(sample, *as_sets)
-    )
+    seconds = timing.take_turns(sizes.slow_rounds, ours=fit_and_audit, masks=by_masks)
+    slow = timing.take_turns(sizes.slow_rounds, ours=fit_and_audit, rows=by_rows)
     n = len(values)
     what = f"Multi→ fit and audit, {n:,} sets"
     python = f"plain Python loop over sets and rows, extrapolated from {len(sample)} sets"

@@ -26,7 +26,6 @@ from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAudito
 from skbiasamp.attackers import MLPAttacker
 
 DRAWS, BATCH, WIDTH, LEARNING_RATE = 10, 64, 4, 0.01
-CONSTANTS = {"draws": DRAWS, "batch": BATCH, "width": WIDTH, "rate": LEARNING_RATE}
 # COMPAS: two races by recidivism.
 COUNTS = (1229, 874, 1402, 1773)
 
@@ -71,7 +70,7 @@ class Sizes(NamedTuple):
 
 FULL = Sizes(1, 100, 1_000_000, 20_000, 66, 100_000, 22_000, rounds=15, slow_rounds=3)
 SHORT = Sizes(10, 2, 10_000, 500, 8, 500, 300, rounds=1, slow_rounds=1)
-CONSTANTS["sizes"] = FULL
+CONSTANTS = {"draws": DRAWS, "batch": BATCH, "width": WIDTH, "rate": LEARNING_RATE, "sizes": FULL}
 
 
 def compas(sizes):
