@@ -6,6 +6,7 @@
 Then read in git what has changed.
 """
 
+import datetime
 import json
 import math
 import re
@@ -129,7 +130,10 @@ def text_of(result, *, markdown=False):
     names = ["to_markdown"] * markdown + ["to_latex"] * HAS_JINJA
     parts += [getattr(result, name)() for name in names if hasattr(result, name)]
     whole = "\n\n=====\n\n".join(part.strip() for part in parts) + "\n"
-    return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "now", whole)
+    now = datetime.datetime.now(datetime.UTC)
+    days = (now.date(), (now - datetime.timedelta(hours=1)).date())  # midnight may have passed
+    whole = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "now", whole)
+    return re.sub("|".join(map(str, days)), "today", whole)
 
 
 def kept_text(name):
