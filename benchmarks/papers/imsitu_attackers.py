@@ -6,7 +6,7 @@
 
 The set-up is that of the code which the authors released, where it says more than the paper: batch
 normalisation of the inputs, four hidden layers, 7,300 training rows of each gender and 3,000 to
-choose the epoch and to judge, drawn anew in each run. A run takes up to two minutes of processor
+choose the epoch and to judge, drawn again in each run. A run takes up to two minutes of processor
 time. Needs the imSitu annotations (docs/recipes.md) and torch.
 """
 
