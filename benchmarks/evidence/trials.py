@@ -13,6 +13,8 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
+
+# For the scripts of this folder, which have it alone on their path.
 from pages import command as command
 from pages import defined_in as defined_in
 from pages import filled as filled

@@ -19,6 +19,8 @@ import numpy as np
 import pandas as pd
 import scipy
 import sklearn
+
+# For the scripts of this folder, which have it alone on their path.
 from pages import command as command
 from pages import filled as filled
 from pages import markdown as markdown

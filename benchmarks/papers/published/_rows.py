@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
+# For the scripts of this folder, which have it alone on their path.
 from pages import command as command
 from pages import defined_in
 from pages import filled as filled
