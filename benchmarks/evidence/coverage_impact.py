@@ -15,8 +15,6 @@ from skbiasamp.inference.shares import ratios_to_highest
 RATES = (0.02, 0.1, 0.3, 0.5, 0.9)
 LOWER = 0.7
 
-# --------------------------------------------------------------------------- worlds
-
 
 def sizes_of(k, kind):
     """Return the rows of k categories."""
@@ -48,9 +46,6 @@ def measure(sizes, ratio, rate, n_samples, rng):
     wrong = ((high < 1) & (truth == 1)).any(axis=0).sum() / n_samples
     together, last = (1 - np.sum(some) / n_samples for some in (missed.any(axis=0), missed[-1]))
     return wrong, together, last, (high[-1] < 1).sum() / n_samples
-
-
-# --------------------------------------------------------------------------- page
 
 
 def percent(share):

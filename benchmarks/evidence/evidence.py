@@ -43,9 +43,6 @@ FIELDS = (
 )  # fmt: skip
 
 
-# --------------------------------------------------------------------------- what is measured
-
-
 def measured(row, trials):
     """Return the summary of a row over as many data sets."""
     start, n = time.monotonic(), min(trials, row.most)
@@ -122,9 +119,6 @@ def widths(reach, error):
     return float(ratio), float(ratio * relative), spread
 
 
-# --------------------------------------------------------------------------- files
-
-
 def read(file):
     """Return the rows of a file by question and setting."""
     if not file.exists():
@@ -162,9 +156,6 @@ def run(part, options):
         if not options.short:
             keep(file, [done[key] for key in order if key in done])
     return [done[key] for key in order if key in done]
-
-
-# --------------------------------------------------------------------------- the page
 
 
 class Shares:

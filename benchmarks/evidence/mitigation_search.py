@@ -41,9 +41,8 @@ def model_of(kind, seed):
     """Return a classifier."""
     weight = "balanced" if "balanced" in kind else None
     if "logistic" in kind:
-        return make_pipeline(
-            StandardScaler(), LogisticRegression(max_iter=500, class_weight=weight)
-        )
+        model = LogisticRegression(max_iter=500, class_weight=weight)
+        return make_pipeline(StandardScaler(), model)
     return HistGradientBoostingClassifier(class_weight=weight, random_state=seed)
 
 
@@ -81,16 +80,9 @@ def searched(kind, name, X, y, group, other, seed):
     model = model_of(kind, seed)
     limit = 0.02 if len(y_train) >= 10_000 else 0.04  # what so many rows can show
     start = time.process_time()
-    result = search(
-        model,
-        X_train,
-        y_train,
-        sensitive_features=group_train,
-        limit=limit,
-        scoring=["balanced_accuracy" if "balanced" in kind else "accuracy"],
-        also=also,
-        random_state=seed,
-    )
+    given = {"sensitive_features": group_train, "also": also, "limit": limit, "random_state": seed}
+    scoring = ["balanced_accuracy" if "balanced" in kind else "accuracy"]
+    result = search(model, X_train, y_train, scoring=scoring, **given)
     row = {"table": name, "model": kind, "seed": seed, "rows": len(X_train)}
     row |= {"features": X.shape[1], "limit": limit, "seconds": time.process_time() - start}
     row |= {"winner": result.best, "improved": result.improved}
@@ -104,12 +96,11 @@ def searched(kind, name, X, y, group, other, seed):
     labels, groups = y_test.to_numpy(), group_test.to_numpy()
     draws = [np.random.default_rng(i).integers(0, len(labels), len(labels)) for i in range(DRAWS)]
     plain = DirectionalAuditor(interval=None).fit(y_train, sensitive_features=group_train)
-    sizes = np.abs(
-        [
-            [plain.score(labels[i], p[i], sensitive_features=groups[i]) for p in (before, after)]
-            for i in draws
-        ]
-    )
+    sizes = [
+        [plain.score(labels[i], p[i], sensitive_features=groups[i]) for p in (before, after)]
+        for i in draws
+    ]
+    sizes = np.abs(sizes)
     row["change_low"], row["change_high"] = np.quantile(np.diff(sizes)[:, 0], [0.025, 0.975])
     for title, score in (("accuracy", accuracy_score), ("balanced", balanced_accuracy_score)):
         row[title] = score(y_test, before)

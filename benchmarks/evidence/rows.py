@@ -56,9 +56,6 @@ class Row(NamedTuple):
     width: float = 1.25  # and so wide at most
 
 
-# --------------------------------------------------------------------------- trials
-
-
 def passed(rows, uses):
     """Return the arguments of an audit; `uses` are the labels and predictions that it gets."""
     given = {"y_true": None, "sensitive_features": rows.g}
@@ -250,8 +247,6 @@ def of_samples(name, n):
 
     return trial
 
-
-# --------------------------------------------------------------------------- the rows
 
 NULL_TEST = "Group → task (A→T), signs from the audited rows: nothing changes"
 NULL_TRAIN = "Group → task (A→T), signs from training rows: nothing changes"

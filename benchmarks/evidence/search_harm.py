@@ -48,7 +48,12 @@ class Column(ClassifierMixin, BaseEstimator):
         return X[:, self.column].astype(int)
 
 
-# --------------------------------------------------------------------------- null worlds
+EIGHT = {str(i): Column(i) for i in range(1, 9)}
+
+
+def searched(rng, *rows, **how):
+    """Return the result of a search with a seed that is drawn."""
+    return search(*rows, **how, random_state=int(rng.integers(2**31)))
 
 
 def at_the_limit(rng, n=1500, limit=0.06):
@@ -60,16 +65,8 @@ def at_the_limit(rng, n=1500, limit=0.06):
         np.where(rng.random(n) < 0.5, y, rng.random(n) < np.where(sex == 1, rate, 1 - rate))
         for rate in (0.9, *[0.6 + 2 * limit] * 8)
     ]
-    candidates = {str(i): Column(i) for i in range(1, 9)}
-    result = search(
-        Column(0),
-        np.column_stack(columns),
-        y,
-        sensitive_features=sex,
-        candidates=candidates,
-        limit=limit,
-        random_state=int(rng.integers(2**31)),
-    )
+    how = {"sensitive_features": sex, "candidates": EIGHT, "limit": limit}
+    result = searched(rng, Column(0), np.column_stack(columns), y, **how)
     # What a search would say that believes the rows that chose.
     auditor = DirectionalAuditor().fit(y, sensitive_features=sex)
     naive = [auditor.audit(y, own, sensitive_features=sex) for own in columns[1:]]
@@ -90,7 +87,7 @@ def nobody_worse(rng, n=3000):
     people = crowd(rng, n)
     y = (rng.random(n) < 0.3 + 0.1 * people["sex"] + 0.1 * people["race"]).to_numpy(int)
     X = np.column_stack([np.where(rng.random(n) < 0.15, 1 - y, y) for _ in range(9)])
-    return _worse(Column(0), {str(i): Column(i) for i in range(1, 9)}, X, y, people, rng)
+    return _worse(Column(0), EIGHT, X, y, people, rng)
 
 
 def other_seeds(rng, n=1500):
@@ -104,15 +101,8 @@ def other_seeds(rng, n=1500):
 
 def _worse(model, candidates, X, y, people, rng):
     """Return whether some candidate is out because it makes another group worse."""
-    result = search(
-        model,
-        X,
-        y,
-        sensitive_features=people["sex"],
-        also=people[["race", "age"]],
-        candidates=candidates,
-        random_state=int(rng.integers(2**31)),
-    )
+    how = {"sensitive_features": people["sex"], "also": people[["race", "age"]]}
+    result = searched(rng, model, X, y, candidates=candidates, **how)
     worse = result.table["status"].eq("worse elsewhere")
     return {"some candidate out": worse.any(), "winner not found": result.best is None}
 
@@ -123,14 +113,8 @@ def nothing_to_gain(rng, n=2000):
     skill = rng.normal(size=n)
     y = (skill + rng.normal(size=n) > 0.3).astype(int)
     X = np.column_stack([skill, people["sex"] + rng.normal(size=n), people])
-    result = search(
-        LogisticRegression(),
-        X,
-        y,
-        sensitive_features=people["sex"],
-        also=people["race"],
-        random_state=int(rng.integers(2**31)),
-    )
+    how = {"sensitive_features": people["sex"], "also": people["race"]}
+    result = searched(rng, LogisticRegression(), X, y, **how)
     worse = result.table["status"].eq("worse elsewhere")
     return {"improved": result.improved, "some candidate out": worse.any()}
 
@@ -144,9 +128,6 @@ def null(worlds, only):
         rows = pd.DataFrame([world(np.random.default_rng(seed)) for seed in range(worlds)])
         for event, share in rows.mean().items():
             print(f"| {world.__doc__} | {len(rows)} | {event} | {share:.1%} |", flush=True)
-
-
-# --------------------------------------------------------------------------- data
 
 
 def acs(file):

@@ -47,7 +47,7 @@ PAPERS = {
     "Quantifying societal bias amplification (Hirota et al., CVPR 2022)": captions,
     "The metric card on the Hugging Face hub": metric_card,
 }
-# Scripts in papers/ with the code of their rows; the rest is in the file of the paper.
+# Scripts with the code of their rows; the rest is in the file of the paper.
 SCRIPTS = {
     directional: ("shortcomings",),
     dpa: ("dpa_compas", "relative_amplification"),
@@ -56,9 +56,7 @@ SCRIPTS = {
     captions: ("lic_captioners",),
     metric_card: (),
 }
-
 SLOW = (dpa, leakage, captions)  # have rows that train networks or draw many times
-
 # Scripts that keep their runs in files.
 KEPT = (architectures, attacker_grid, imsitu_attackers, coco_attackers)
 BENCHMARKS = Path(__file__).resolve().parents[1]

@@ -36,9 +36,6 @@ FULL = Sizes(
 SHORT = Sizes(rows=500, tasks=8, long_rows=100_000, rounds=2, slow_rounds=1, import_rounds=1)
 
 
-# --------------------------------------------------------------------------- many tasks
-
-
 def signs_by_masks(groups, labels):
     """s_at = sign(P(A_a, T_t) − P(A_a) P(T_t)), a pair at a time."""
     signs = np.zeros((2, labels.shape[1]))
@@ -153,9 +150,6 @@ def many_tasks(sizes, rng):
     return rows, np.median(quick["loop"] / quick["products"])
 
 
-# --------------------------------------------------------------------------- sets of tasks
-
-
 def multi_by_masks(train_groups, train, groups, labels, predictions):
     """|Δ_gm| of every set m that is a whole row of training and is in some audited row."""
     train_members = [train_groups == a for a in range(2)]
@@ -224,9 +218,6 @@ def sets_of_tasks(sizes, rng):
     ]
 
 
-# --------------------------------------------------------------------------- many rows
-
-
 def one_label(rows, rng):
     """Return groups, labels and predictions of int8, made without larger arrays on the way."""
     return tuple(rng.integers(0, 2, rows, dtype=np.int8) for _ in range(3))
@@ -284,9 +275,6 @@ def many_rows(sizes, rng):
     return timing.slower(what, "`np.bincount` of int8 codes", seconds["ours"], seconds["narrow"], 3)
 
 
-# --------------------------------------------------------------------------- imports
-
-
 def imports(sizes):
     statements = {
         "package": "import skbiasamp",
@@ -308,9 +296,6 @@ def imports(sizes):
         timing.slower(f"`{statements[name]}`", beside, ours[name], ours["others"], 1.2)
         for name in ("package", "auditor")
     ]
-
-
-# --------------------------------------------------------------------------- the page
 
 
 def measured(options):

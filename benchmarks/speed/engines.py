@@ -51,9 +51,6 @@ def many(sizes):
     return {"target": labels, "prediction": predictions, "sensitive": "group"}
 
 
-# --------------------------------------------------------------------------- files
-
-
 def write_rows(folder, sizes):
     """Write files of four int8 columns, one after another."""
     rng = np.random.default_rng(0)
@@ -84,9 +81,6 @@ def write_many(folder, sizes):
         writer.write_table(piece)
     writer.close()
     return path
-
-
-# --------------------------------------------------------------------------- contestants
 
 
 def opened(engine, path):
@@ -127,9 +121,6 @@ def audit_many(engine, path, columns, interval=None):
     labels = rng.random((1000, len(columns["target"]))) < 0.1 + 0.1 * groups[:, None]
     auditor = DirectionalAuditor(interval=interval).fit(labels, sensitive_features=groups)
     return auditor.audit(opened(engine, path), **columns)
-
-
-# --------------------------------------------------------------------------- measured
 
 
 def check(sizes, rows, wide):
@@ -225,9 +216,6 @@ def days(sizes):
             title = f"`{how}`: {sizes.days} days of 3 groups × {what} × predictions"
             results.append(timing.of_size(title, spread, "≤ 100 ms", took <= 100))
     return results
-
-
-# --------------------------------------------------------------------------- the page
 
 
 def measured(options):

@@ -66,9 +66,6 @@ memory, with DuckDB and with polars. Seconds over groups, tasks and sets of task
 lines. The peak of memory over rows is flat."""
 
 
-# --------------------------------------------------------------------------- one point
-
-
 def work(name, size, path):
     """Return what is measured, ready to be called."""
     if name in ENGINES:
@@ -124,9 +121,6 @@ def point(name, size, path, most=15):
     return {"seconds": seconds, "peak": peak, "risen": max(peak - before, 0.0)}
 
 
-# --------------------------------------------------------------------------- all points
-
-
 def measure(folder, *, short):
     curves = {}
     for name, series in CURVES.items():
@@ -165,9 +159,6 @@ def exponent(points, tail, of):
 
 def median(cost):
     return float(np.median(cost["seconds"]))
-
-
-# --------------------------------------------------------------------------- the page
 
 
 def shown(size):

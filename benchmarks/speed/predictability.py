@@ -81,9 +81,6 @@ def compas(sizes):
     return groups, labels, labels ^ wrong
 
 
-# --------------------------------------------------------------------------- beside the peer
-
-
 def seconds_of_peer(python, rows, epochs):
     """Return the seconds, the value and the version of the peer."""
     settings = map(str, (DRAWS, epochs, BATCH, WIDTH, LEARNING_RATE))
@@ -168,9 +165,6 @@ def beside_peer(sizes, python):
     return timing.filled(text, version=version, table=table, values=listed, **CONSTANTS)
 
 
-# --------------------------------------------------------------------------- what audits cost
-
-
 def costs(sizes):
     """Return what audits take, and plain directional audits of the same labels."""
     rng = np.random.default_rng(0)
@@ -234,9 +228,6 @@ def whole_reports(sizes):
         times = (f"{duration:.3g} s" for duration in (least, median, fastest))
         results.append([f"`skbiasamp.audit`: {rows:,} {what}", *times, f"< {limit:g} s", met])
     return results
-
-
-# --------------------------------------------------------------------------- the page
 
 
 def measured(options):

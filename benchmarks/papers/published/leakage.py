@@ -23,7 +23,6 @@ ORIGINAL = (
 )
 
 
-SPREAD = "± {:.2f} over resampled rows"
 SPLIT = "the authors' lists of validation and test images in place of the training images"
 
 
@@ -57,28 +56,19 @@ def coco_splits(n_draws=20):
         train = read_coco_labels(subset="val", alpha=alpha)
         for judged, kept in (("all test rows", None), (f"test rows of α = {alpha}", alpha)):
             test = read_coco_labels(subset="test", alpha=kept)
+            where = f"in %, COCO, α = {alpha}, logistic regression, {judged}"
             draws = [
                 by_objects(resampled(train, rng), resampled(test, rng)) for _ in range(n_draws)
             ]
-            yield Row(
-                "Table 1",
-                f"λ_D in %, COCO, α = {alpha}, logistic regression, {judged}",
-                published,
-                by_objects(train, test),
-                f"{SPREAD.format(np.std(draws, ddof=1))}; {SPLIT}",
-            )
-            draws = [
-                by_objects(train, test, at=f1 / 100, n_draws=1, random_state=seed)
-                for seed in range(n_draws)
-            ]
-            yield Row(
-                "Table 1",
-                f"λ_D({f1:.2f}) in %, COCO, α = {alpha}, logistic regression, {judged}",
-                published_at_f1,
-                np.mean(draws),
+            why = f"± {np.std(draws, ddof=1):.2f} over resampled rows; {SPLIT}"
+            yield Row("Table 1", f"λ_D {where}", published, by_objects(train, test), why)
+            at = {"at": f1 / 100, "n_draws": 1}
+            draws = [by_objects(train, test, random_state=seed, **at) for seed in range(n_draws)]
+            why = (
                 f"± {np.std(draws, ddof=1):.2f} over {n_draws} draws of errors, which any label "
-                f"can have; {SPLIT}",
+                f"can have; {SPLIT}"
             )
+            yield Row("Table 1", f"λ_D({f1:.2f}) {where}", published_at_f1, np.mean(draws), why)
 
 
 def coco(slow):
@@ -95,14 +85,9 @@ def coco(slow):
     )
     yield from coco_splits()
     for f1, number in ((53.75, "60.53"), (52.53, "60.35")):
-        if coco_attackers.RUNS.read():
-            yield Row(
-                "Table 1",
-                f"λ_D({f1}) in %, COCO, original, their network",
-                number,
-                coco_attackers.at(f1),
-                "any label can be wrong, as in their code; from 3,000 validation rows",
-            )
+        what = f"λ_D({f1}) in %, COCO, original, their network"
+        why = "any label can be wrong, as in their code; from 3,000 validation rows"
+        yield Row("Table 1", what, number, coco_attackers.at(f1), why)
     if slow:
         pages = page("leakage_coco")
         pages |= {"val": val, "test": test}
@@ -121,21 +106,24 @@ def coco(slow):
 def their_network(splits, table):
     """Yield what the released network reached, from the runs that imsitu_attackers.py keeps."""
     reasons = {"α = 1": "the epoch is chosen on validation rows, see below; "}
-    for name in splits:
+    for name, published in printed(splits, table):
         epochs = 50 if name == "α = 1" else 100  # as in the authors' commands
         if runs := imsitu_attackers.values(name, imsitu_attackers.RELEASED, epochs=epochs):
             spread = "one run"
             if len(runs) > 1:
                 spread = f"± {np.std(runs, ddof=1):.2f} over {len(runs)} runs"
-            published = 100 * table.set_index("split").loc[name, "leakage"]
-            yield Row(
-                "Table 1",
-                f"λ_D in %, imSitu, {name}, their network",
-                f"{published:.2f} ± {splits[name][3]}",
-                np.mean(runs),
-                f"{reasons.get(name, '')}{spread}, "
-                f"{epochs} epochs at 5e-5, set up as in their code",
+            why = (
+                f"{reasons.get(name, '')}{spread}, {epochs} epochs at 5e-5, set up as in their code"
             )
+            what = f"λ_D in %, imSitu, {name}, their network"
+            yield Row("Table 1", what, published, np.mean(runs), why)
+
+
+def printed(splits, table):
+    """Yield each split and its leakage with the spread, as they are printed."""
+    leakage = 100 * table.set_index("split")["leakage"]
+    for name, (*_, spread) in splits.items():
+        yield name, f"{leakage[name]:.2f} ± {spread}"
 
 
 def with_errors(imsitu, train, table, n_draws=100):
@@ -201,12 +189,11 @@ def leakage(slow):
     nothing = "every verb has as many women as men, so nothing can be learned"
     chance = f"{nothing}; with the choice of the epoch, their network has {chosen:.1f}"
     for attacker, (settings, options) in attackers.items():
-        for name in splits:
+        for name, published in printed(splits, table):
             ours = imsitu["leakage"](train[name], attacker=settings, **options)
-            published = 100 * table.set_index("split").loc[name, "leakage"]
             why = chance if name == "α = 1" else trained
             what = f"λ_D in %, imSitu, {name}, {attacker}"
-            yield Row("Table 1", what, f"{published:.2f} ± {splits[name][3]}", 100 * ours, why)
+            yield Row("Table 1", what, published, 100 * ours, why)
     yield from their_network(splits, table)
     if slow:
         yield from with_errors(imsitu, train, table)
