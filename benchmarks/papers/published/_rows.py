@@ -23,7 +23,7 @@ def page(name):
 
 
 class Row(NamedTuple):
-    """A number as it is printed, such as ``"0.061 ± 0.008"`` or ``"> 60"``, and ours."""
+    """A number as printed, such as ``"0.061 ± 0.008"``, ``"> 60"`` or ``"≈ 0.06"``, and ours."""
 
     where: str
     what: str
@@ -32,8 +32,8 @@ class Row(NamedTuple):
     why: str = ""
 
     def number(self):
-        """Return the printed number, without its spread and without “more than”."""
-        return self.published.removeprefix("> ").split()[0]
+        """Return the printed number, without its spread, “more than” and “about”."""
+        return self.published.removeprefix("> ").removeprefix("≈ ").split()[0]
 
     def digits(self):
         return len(self.number().partition(".")[2])

@@ -20,8 +20,10 @@ NOT_MEASURED = "not measured"
 BY_VALUE = ""
 WORDS = {
     SAME: "our value, rounded to the digits that the paper prints, is the published value; if the "
-    "paper says “more than 60” (> 60), ours is more",
-    WITHIN: "not the same, but the difference is at most the ± beside one of the two values",
+    "paper says “more than 60” (> 60), ours is more. If ours is computed “from the printed” "
+    "numbers of the paper, *same* shows that these agree with one another",
+    WITHIN: "not the same, but the difference between the numbers as shown is at most the ± beside "
+    "them, the larger one if there are two",
     DIFFERS: "the difference is larger than that, or no ± stands beside the values",
     NO_NUMBER: "a section, formula, figure or table without results in numbers, or whose numbers "
     "have lines of their own",

@@ -178,10 +178,11 @@ def leakage(slow):
     yield Row("Tokas 2024, Sec. 1", "women among imSitu's cooks", "0.67", share,
               "73 of 108; cut off, not rounded")  # fmt: skip
 
-    attackers = {"best table": ("exact", {})}
+    attackers = {}
     if slow:
         network = MLPAttacker.preset("leakage", max_epochs=3, learning_rate=1e-3)
         attackers["their layers for 3 epochs at 0.001"] = (network, {"n_draws": 3})
+    attackers["best table"] = ("exact", {})
     trained = (
         "scored once on all test rows; the paper keeps the best of 100 epochs, which would make "
         "its value larger"
@@ -189,19 +190,23 @@ def leakage(slow):
     chosen = np.mean(imsitu_attackers.values("α = 1", imsitu_attackers.RELEASED, epochs=50))
     nothing = "every verb has as many women as men, so nothing can be learned"
     chance = f"{nothing}; with the choice of the epoch, their network has {chosen:.1f}"
+    # The paper's own procedure stands first.
+    yield from their_network(splits, table)
     for attacker, (settings, options) in attackers.items():
         for name, published in printed(splits, table):
             ours = imsitu["leakage"](train[name], attacker=settings, **options)
             why = chance if name == "α = 1" else trained
             what = f"λ_D in %, imSitu, {name}, {attacker}"
             yield Row("Table 1", what, published, 100 * ours, why)
-    yield from their_network(splits, table)
     if slow:
         yield from with_errors(imsitu, train, table)
     for split, alpha, _, f1, published in table.itertuples(index=False):
         if alpha in (3, 2):
             read_off = np.interp(100 * f1, *zip(*ORIGINAL, strict=True))
-            what = f"λ_D({100 * f1:.2f}) in %, imSitu, {split}, from Table 5"
+            what = (
+                f"λ_D({100 * f1:.2f}) in %, imSitu, {split}, from the printed Table 5, linear "
+                "between two rows"
+            )
             why = "interpolated between the published values of the original split"
             yield Row("Table 1", what, f"{100 * published:.2f}", read_off, why)
     yield from coco(slow)
@@ -215,15 +220,19 @@ def differences():
         what = f"Δ from the printed λ_M and λ_D(F1), {model}"
         yield Row(where, what, published, float(of_model) - float(of_labels))
     delta = models.set_index("model")["difference"].astype(float)
-    for where, more_than, data, one, other in (
-        ("Table 3", "60", "COCO", "original, CRF", "CRF + adversary"),
-        ("Sec. 5.4", "53", "COCO", "original, no gender", "adversary at conv5"),
-        ("Sec. 5.4", "67", "imSitu", "original, no gender", "adversary at conv5"),
+    said = (
+        "; Sec. 5.4 has “reduce model leakage by over 53% and 67%”, Sec. 1 “reduce bias "
+        "amplification by 53-67%”"
+    )
+    for where, more_than, data, one, other, why in (
+        ("Table 3", "60", "COCO", "original, CRF", "CRF + adversary", ""),
+        ("Sec. 1, 5.4", "53", "COCO", "original, no gender", "adversary at conv5", said),
+        ("Sec. 1, 5.4", "67", "imSitu", "original, no gender", "adversary at conv5", said),
     ):
         before, after = delta[f"{data}, {one}"], delta[f"{data}, {other}"]
-        what = f"{data}, {other}: reduction of Δ in %"
+        what = f"{data}, {other}: reduction of Δ in %, from the printed Δ"
         less = 100 * (before - after) / before
-        yield Row(where, what, f"> {more_than}", less, "from the printed Δ")
-    what = "reduction of F1 by an adversary at conv5"
+        yield Row(where, what, f"> {more_than}", less, f"from the printed Δ{why}")
+    what = "reduction of F1 by an adversary at conv5, from the printed F1"
     yield Row("Sec. 5.4", f"COCO: {what}", "1.21", 53.75 - 52.54)
     yield Row("Sec. 5.4", f"imSitu: {what}", "2.26", 40.11 - 37.85)

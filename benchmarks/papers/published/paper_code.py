@@ -57,11 +57,12 @@ def word_of(value):
     """Return the status of a value, from the numbers and spreads that are printed."""
     published, ours = (number.replace("−", "-") for number in (value.published, value.ours))
     ours, *our_spread = map(Decimal, ours.split(" ± "))
-    if Row("", "", published, float(ours)).agrees():
+    row = Row("", "", published, float(ours))
+    if row.agrees():
         return SAME
-    number, *its_spread = map(Decimal, published.removeprefix("> ").split(" ± "))
-    spreads = [*our_spread, *its_spread]
-    return WITHIN if spreads and abs(ours - number) <= max(spreads) else DIFFERS
+    spreads = [*our_spread, *map(Decimal, published.split(" ± ")[1:])]
+    near = spreads and abs(ours - Decimal(row.number())) <= max(spreads)
+    return WITHIN if near else DIFFERS
 
 
 def status_of(item, values):
