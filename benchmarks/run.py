@@ -16,70 +16,53 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
-from typing import NamedTuple
+
+from pages import filled
 
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent / "docs"
-PEERS = HERE.parent / ".venv-peers"
 
 
-class Peer(NamedTuple):
-    option: str
-    requirement: str
-
-
-class Benchmark(NamedTuple):
-    about: str
-    peer: Peer | None = None
-    torch: bool = False
-
-
-BENCHMARKS = {
-    "cooccurrence": Benchmark(
-        "co-occurrence audits, compared with loops, matrix products and `np.bincount`"
-    ),
-    "predictability": Benchmark(
-        "leakage and DPA, compared with bias-amplification",
-        Peer("--peer", "bias-amplification==0.2.1"),
-        torch=True,
-    ),
-    "attackers": Benchmark("networks trained at once, compared with one after another", torch=True),
-    "sklearn": Benchmark("`AuditedClassifier`, compared with the classifier that it wraps"),
-    "engines": Benchmark("files and queries, compared with the engines' own group-by"),
-    "growth": Benchmark("time and memory by number of rows, groups, tasks and sets"),
+ABOUT = {
+    "cooccurrence": "co-occurrence audits, compared with loops, matrix products and `np.bincount`",
+    "predictability": "leakage and DPA, compared with bias-amplification",
+    "attackers": "networks trained at once, compared with one after another",
+    "sklearn": "`AuditedClassifier`, compared with the classifier that it wraps",
+    "engines": "files and queries, compared with the engines' own group-by",
+    "growth": "time and memory by number of rows, groups, tasks and sets",
 }
-SCRIPTS = {name: HERE / f"{name}.py" for name in BENCHMARKS} | {
-    "sklearn": HERE / "sklearn_overhead.py"
-}
-PAGES = {name: HERE / "results" / f"{name}.md" for name in BENCHMARKS}
+# A module of the name sklearn would hide scikit-learn.
+SCRIPTS = {name: HERE / "speed" / f"{name}.py" for name in ABOUT}
+SCRIPTS["sklearn"] = HERE / "speed" / "sklearn_overhead.py"
+PAGES = {name: HERE / "results" / f"{name}.md" for name in ABOUT}
+PEERS = {"predictability": "bias-amplification==0.2.1"}
 
 
 def interpreter_of(peer):
     """Return an interpreter that has a peer, from an environment that is made once."""
-    home = PEERS / peer.requirement.replace("==", "-")
+    home = HERE.parent / ".venv-peers" / peer.replace("==", "-")
     python = home / "bin" / "python"
     done = home / ".ready"
     if not done.exists():
-        print(f"Installing {peer.requirement} into {home}", file=sys.stderr, flush=True)
+        print(f"Installing {peer} into {home}", file=sys.stderr, flush=True)
         venv.create(home, with_pip=True, clear=True)
         constraints = HERE.parent / "constraints.txt"
         command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*command, "-c", constraints, peer.requirement], check=True)
+        subprocess.run([*command, "-c", constraints, peer], check=True)
         done.touch()
     return python
 
 
 def run(name, *, short):
     """Run one script; what it measures goes to its page, what it prints in short mode is seen."""
-    benchmark = BENCHMARKS[name]
     command = [sys.executable, "-X", "utf8", SCRIPTS[name]]
     if short:
         command.append("--short")
     else:
         command += ["--write", PAGES[name]]
-        if benchmark.peer is not None:
-            command += [benchmark.peer.option, interpreter_of(benchmark.peer)]
-    print(f"{name}: {benchmark.about}", file=sys.stderr, flush=True)
+        if name in PEERS:
+            command += ["--peer", interpreter_of(PEERS[name])]
+    print(f"{name}: {ABOUT[name]}", file=sys.stderr, flush=True)
     subprocess.run(command, check=True, stdout=None if short else subprocess.DEVNULL)
 
 
@@ -103,7 +86,7 @@ def value_of(row):
 def summary():
     """Return the page: what was run, the first row of each benchmark, and all missed targets."""
     listed, shown, versions, n_met, n_judged = [], [], set(), 0, 0
-    for name in BENCHMARKS:
+    for name in ABOUT:
         page = PAGES[name]
         if not page.exists():
             continue
@@ -118,45 +101,29 @@ def summary():
         link = f"[{title}](../benchmarks/results/{page.name})"
         listed.append(f"| {link} | {met} of {len(rows)} | {measured} |")
         shown += [value_of(row) for row in rows[:1] + [row for row in rows[1:] if row[-1] == "no"]]
-    listed, shown = "\n".join(listed), "\n".join(shown)
-    return f"""# Benchmarks: speed and memory
-
-This page has time and memory of an audit, compared with other packages, plain loops of the
-published formulas, and limits such as `np.bincount` or an engine's own group-by. {n_met} of
-{n_judged} targets are met. Each file comes from a run of its own, with its machine and versions
-({" and ".join(sorted(versions))}): changes after its date are not in its numbers.
-
-| file | targets met | measured |
-|---|---|---|
-{listed}
-
-The first row of each file, and every target that is missed. A factor ≥ is how many times faster the
-library is than the computation it is compared with, a factor ≤ how many times slower it may be.
-Brackets contain quartiles of the ratio. Times over data sizes are exponents, fitted to the last
-sizes: 1 means that ten times the rows take ten times as long. "A→T" is the direction group → task:
-does the group shift the predicted task?
-
-| measured | ratio or size | target | met |
-|---|---|---|---|
-{shown}
-
-False verdicts, coverage and power: [evidence](evidence.md). `make bench` runs everything and makes
-these pages; this one was made on {datetime.date.today()}.
-"""
+    return filled(
+        __file__,
+        n_met=n_met,
+        n_judged=n_judged,
+        versions=" and ".join(sorted(versions)),
+        listed="\n".join(listed),
+        shown="\n".join(shown),
+        today=datetime.date.today(),
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(ABOUT)}")
     parser.add_argument("--short", action="store_true", help="small data, few rounds: a check")
     parser.add_argument("--collect", action="store_true", help="run nothing, only sum up")
     parser.add_argument("--write", metavar="FILE", type=Path, default=DOCS / "benchmarks.md")
     arguments = parser.parse_args()
-    unknown = [name for name in arguments.names if name not in BENCHMARKS]
+    unknown = [name for name in arguments.names if name not in ABOUT]
     if unknown:
-        parser.error(f"there is no benchmark {unknown[0]!r}, there are {', '.join(BENCHMARKS)}")
+        parser.error(f"there is no benchmark {unknown[0]!r}, there are {', '.join(ABOUT)}")
     os.environ["PYTHONWARNINGS"] = "ignore"  # of few rows, in short runs
-    for name in () if arguments.collect else arguments.names or BENCHMARKS:
+    for name in () if arguments.collect else arguments.names or ABOUT:
         try:
             run(name, short=arguments.short)
         except subprocess.CalledProcessError as error:

@@ -73,8 +73,13 @@ redirects |= {
     for page in (HERE.parent / "examples").glob("*/plot_*.py")
 }
 redirects |= {
-    f"{GALLERY}/plot_{script.stem}": "replication"
-    for script in (HERE.parent / "benchmarks" / "papers").glob("*.py")
+    f"{GALLERY}/plot_{name}": "replication"
+    for name in (
+        *("adversarial", "attacker_robustness", "attacker_rows", "base_correlations"),
+        *("captions_masked", "dpa_compas", "equalizer", "leakage_coco", "leakage_imsitu"),
+        *("lic_captioners", "masks", "metric_heatmaps", "multi_attribute", "predicted_groups"),
+        *("rba", "reference_data", "relative_amplification", "shortcomings"),
+    )
 }
 redirects |= {
     f"{GALLERY}/plot_base_rate_thresholds": "scikit-learn",

@@ -52,7 +52,7 @@ MEASURED = [
 
 
 def test_the_short_benchmark_runs_and_shows_every_row():
-    rows = rows_of(output_of("cooccurrence.py", "--short"))
+    rows = rows_of(output_of("speed/cooccurrence.py", "--short"))
     for row, (measured, beside) in zip(rows, MEASURED, strict=True):
         assert row[0].startswith(measured)
         assert row[1].startswith(beside)
@@ -60,13 +60,13 @@ def test_the_short_benchmark_runs_and_shows_every_row():
 
 
 def test_the_short_benchmark_of_the_wrapper_runs():
-    rows = cells(output_of("sklearn_overhead.py", "--short"))
+    rows = cells(output_of("speed/sklearn_overhead.py", "--short"))
     assert [row[-1] for row in rows].count("not judged") == 10
 
 
 def test_the_short_run_of_watches_agrees_with_the_package():
     """It raises unless `at_once` finds what `audit_over` does."""
-    text = output_of("watching.py", "--short")
+    text = output_of("evidence/watching.py", "--short")
     tables = [part.split("|---|")[1:] for part in text.split("\n\n") if "|---|" in part]
     assert [part[-1].count("\n| ") for part in tables] == [5, 9, 2]
     assert "nan" not in text
@@ -75,7 +75,7 @@ def test_the_short_run_of_watches_agrees_with_the_package():
 @pytest.mark.torch
 def test_the_short_run_of_attacks_shows_every_audit():
     pytest.importorskip("torch")
-    sections = output_of("predictability.py", "--short").split("\n## ")[1:]
+    sections = output_of("speed/predictability.py", "--short").split("\n## ")[1:]
     audits, reports = map(rows_of, sections)
     assert {row[0]: row[1] for row in audits} == {
         "DPA A→T: 10,000 rows, one int8 label": "exact",
@@ -90,7 +90,7 @@ def test_the_short_run_of_attacks_shows_every_audit():
 
 def test_the_short_run_says_when_equally_accurate_labels_exist():
     """A model that is worse than pure noise has none; of one label all others are equal."""
-    rows = cells(output_of("equalisation.py", "--short").split("\n\n**Exact**")[0])[2:]
+    rows = cells(output_of("evidence/equalisation.py", "--short").split("\n\n**Exact**")[0])[2:]
     assert len(rows) == 2 * 8 + 1
     for labels, score, model, *_, equal in rows:
         never = (model, score) == ("never positive", "F1")
@@ -109,7 +109,7 @@ def engines():
 
 
 def test_the_short_benchmark_of_engines_shows_every_row(engines):
-    rows = rows_of(output_of("engines.py", "--short"))
+    rows = rows_of(output_of("speed/engines.py", "--short"))
     assert len(rows) == 14
     assert {row[-1] for row in rows} == {"not judged"}
 
@@ -117,7 +117,7 @@ def test_the_short_benchmark_of_engines_shows_every_row(engines):
 def test_a_cluster_counts_and_attacks_as_one_process_does(engines):
     """The script raises unless results are equal."""
     pytest.importorskip("distributed")
-    rows = cells(output_of("clusters.py", "--short"))[2:]
+    rows = cells(output_of("speed/clusters.py", "--short"))[2:]
     assert [row[0].partition(":")[0] for row in rows if "Spark" not in row[0]] == [
         "Dask, 2 worker processes",
         "Dask, 2 worker processes",
@@ -127,7 +127,7 @@ def test_a_cluster_counts_and_attacks_as_one_process_does(engines):
 
 
 def test_the_short_benchmark_of_growth_shows_every_curve(engines):
-    rows = cells(output_of("growth.py", "--short"))
+    rows = cells(output_of("speed/growth.py", "--short"))
     exponents = [row for row in rows if row[-1] == "not judged"]
     assert len(exponents) == 8 + 2
     points = rows[len(exponents) + 4 :]
@@ -165,8 +165,8 @@ def test_an_unknown_benchmark_is_named():
 
 
 def test_trials_that_are_done_are_not_repeated(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(FOLDER)
-    from parts import Trials
+    monkeypatch.syspath_prepend(FOLDER / "evidence")
+    from trials import Trials
 
     seen = []
 

@@ -14,12 +14,12 @@ BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
 @pytest.fixture(autouse=True)
 def on_path(monkeypatch):
-    monkeypatch.syspath_prepend(BENCHMARKS)
+    monkeypatch.syspath_prepend(BENCHMARKS / "evidence")
 
 
 def test_the_short_run_shows_every_question(monkeypatch, capsys):
     import evidence
-    from evidence_rows import PARTS
+    from rows import PARTS
 
     parts = ("few", "equal", "compare", "runs")
     rows = [row for part in parts for row in PARTS[part]()]
@@ -37,7 +37,7 @@ def test_the_short_run_shows_every_question(monkeypatch, capsys):
 
 
 def test_rows_of_a_page_have_names_of_their_own():
-    from evidence_rows import PARTS
+    from rows import PARTS
 
     names = [(row.question, row.setting) for part in PARTS.values() for row in part()]
     assert len(set(names)) == len(names)
@@ -45,7 +45,7 @@ def test_rows_of_a_page_have_names_of_their_own():
 
 def test_every_kind_of_row_can_be_measured():
     from evidence import measured
-    from evidence_rows import PARTS
+    from rows import PARTS
 
     kinds = {part: next(iter(PARTS[part]())) for part in PARTS}
     for row in kinds.values():
@@ -56,7 +56,7 @@ def test_every_kind_of_row_can_be_measured():
 
 def test_the_page_is_made_of_the_rows_that_are_kept():
     from evidence import FOLDER, KEPT, TABLES, every_row, page_of, read, tables_of
-    from evidence_rows import PARTS
+    from rows import PARTS
 
     rows = every_row(FOLDER)
     names = [(row.question, row.setting) for part in PARTS.values() for row in part()]
@@ -86,7 +86,7 @@ def test_the_readme_has_the_mean_and_the_worst_false_positives():
 
 
 def test_worlds_have_the_rates_that_are_written_down():
-    from evidence_worlds import World
+    from worlds import World
 
     labels, redrawn = np.array([[0.2, 0.4], [0.5, 0.3]]), np.array([[0.1, 0.4], [0.6, 0.5]])
     rows = World(labels, redrawn, keep=0.5, over=0.1)(np.random.default_rng(0), 200_000)
@@ -104,7 +104,7 @@ def test_worlds_have_the_rates_that_are_written_down():
 
 
 def test_clusters_and_census_weights_are_as_described():
-    from evidence_worlds import World, pareto_sizes
+    from worlds import World, pareto_sizes
 
     rng = np.random.default_rng(0)
     sizes = pareto_sizes(rng, 2_000)
@@ -116,8 +116,8 @@ def test_clusters_and_census_weights_are_as_described():
 
 
 def test_the_true_value_is_that_of_a_large_sample():
-    from evidence_rows import of_audit
-    from evidence_worlds import World
+    from rows import of_audit
+    from worlds import World
 
     # 30 and 40 % become 27 and 43 %: each group moves by 3 points.
     trial = of_audit(World([0.3, 0.4], [0.27, 0.43]), DirectionalAuditor, 3_000, right="amplifies")
@@ -128,7 +128,7 @@ def test_the_true_value_is_that_of_a_large_sample():
 
 def test_verdicts_and_intervals_are_counted():
     from evidence import summary
-    from evidence_rows import ADDS, AMPLIFIES, NONE, REDUCES, SIGN, Outcome
+    from rows import ADDS, AMPLIFIES, NONE, REDUCES, SIGN, Outcome
 
     outcomes = [
         Outcome(0.1, 0.05, 0.15, 0.12, 0.001, AMPLIFIES),

@@ -20,7 +20,7 @@ import pytest
 from skbiasamp.cli import main
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
-from published._rows import defined_in
+from pages import defined_in
 
 plt = pytest.importorskip("matplotlib.pyplot")
 pytestmark = pytest.mark.pages

@@ -473,7 +473,7 @@ def test_there_are_two_presets():
 @pytest.mark.benchmarks
 def test_the_short_benchmark_runs_and_both_sides_learn_the_same():
     pytest.importorskip("skorch")
-    script = Path(__file__).resolve().parents[1] / "benchmarks" / "attackers.py"
+    script = Path(__file__).resolve().parents[1] / "benchmarks" / "speed" / "attackers.py"
     command = [sys.executable, "-X", "utf8", script, "--short"]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
     assert done.returncode == 0, done.stderr

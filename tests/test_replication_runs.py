@@ -18,7 +18,7 @@ DATA = Path(os.environ.get("SKBIASAMP_DATA", PROJECT.parent / "shared" / "data")
 
 @pytest.fixture
 def script(monkeypatch):
-    monkeypatch.syspath_prepend(str(PROJECT / "benchmarks"))
+    monkeypatch.syspath_prepend(str(PROJECT / "benchmarks" / "papers"))
     monkeypatch.setenv("SKBIASAMP_DATA", str(DATA))
     return import_module
 
@@ -75,9 +75,9 @@ def test_an_attacker_of_imsitu_trains_and_kept_runs_are_full_ones(script):
     found = imsitu.run("α = 1", 1, 10, normalised=True, share=0.25, seed=0, epochs=2)
     assert set(found) == set(imsitu.CHOSEN_ON)
     assert all(0.4 < one < 0.75 for one in found.values())
-    kept = pd.read_csv(imsitu.FILE)
-    assert not kept.duplicated(list(imsitu.COLUMNS[:7])).any()
-    assert set(imsitu.read()) <= set(imsitu.jobs())
+    kept = pd.read_csv(imsitu.RUNS.file)
+    assert not kept.duplicated(list(imsitu.JOB)).any()
+    assert set(imsitu.RUNS.read()) <= set(imsitu.jobs())
     # What the page says of Table 2.
     runs = [imsitu.values("original", attacker) for _, *attacker in imsitu.TABLE_2]
     assert {len(one) for one in runs} == {1}
@@ -94,7 +94,7 @@ def test_an_attacker_of_imsitu_trains_and_kept_runs_are_full_ones(script):
 def test_attackers_of_the_grid_are_those_of_the_file(script):
     pytest.importorskip("torch")
     grid = script("attacker_grid")
-    kept = grid.read()
+    kept = grid.RUNS.read()
     assert set(kept) <= set(product(grid.WIDTHS, grid.DEPTHS, grid.SEEDS))
     # Networks of six other seeds differed by up to 0.008 and 0.03.
     for mine, its, allowed in zip(grid.run(20, 2, 0), kept[20, 2, 0], (0.015, 0.05), strict=True):
@@ -114,9 +114,9 @@ def test_attackers_of_coco_with_errors_are_those_of_the_file(script):
     if not (DATA / "coco_labels_val.csv.gz").is_file():
         pytest.skip("SKBIASAMP_DATA lacks COCO")
     coco = script("coco_attackers")
-    assert set(coco.read()) <= set(product(coco.SHARES, coco.SEEDS))
+    assert set(coco.RUNS.read()) <= set(product(coco.SHARES, coco.SEEDS))
     f1, linear, _ = coco.run(0.03, 0, epochs=1)
-    assert [f1, linear] == pytest.approx(coco.read()[0.03, 0][:2], abs=1e-3)
+    assert [f1, linear] == pytest.approx(coco.RUNS.read()[0.03, 0][:2], abs=1e-3)
     for share, (f1, linear, network) in coco.means().items():
         assert f1 == 100 or 40 < f1 < 70
         assert network < linear - (1.5 if share >= 0.03 else 0)

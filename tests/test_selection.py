@@ -862,7 +862,7 @@ def test_pages_show_the_tables(report, applicants, tmp_path):
 
 @pytest.mark.benchmarks
 def test_the_coverage_benchmark_runs():
-    script = Path(__file__).resolve().parents[1] / "benchmarks" / "coverage_impact.py"
+    script = Path(__file__).resolve().parents[1] / "benchmarks" / "evidence" / "coverage_impact.py"
     done = subprocess.run(
         [sys.executable, "-X", "utf8", script, "--short"],
         capture_output=True, encoding="utf-8", timeout=300,

@@ -139,7 +139,7 @@ def test_divisions_keep_the_rows_of_every_group(steady):
 
 @pytest.mark.slow
 def test_rare_groups_and_rare_labels_raise_no_false_alarms():
-    # A rehearsal of benchmarks/watching.py, with groups that are absent on many days.
+    # A rehearsal of benchmarks/evidence/watching.py, with groups that are absent on many days.
     alarms = 0
     for seed in range(8):
         rng = np.random.default_rng(seed)

@@ -1,91 +1,77 @@
-"""
-Adversarial training compared with noise
-========================================
+"""Adversarial training compared with noise, on a table and on coloured digits, over five seeds.
+
+    python benchmarks/papers/adversarial.py          # the page, about three minutes; needs torch
+    python benchmarks/papers/adversarial.py --short  # one seed
+    python benchmarks/papers/adversarial.py --write benchmarks/results/adversarial.md
 
 A network that uses a proxy of the group amplifies the bias of its labels. Adversarial training
 (Wang et al. 2019, Sec. 5) trains an adversary that predicts the group from the network's
 representation, and trains the network to make it fail. The baseline is noise on the same
 representation: it hides the group, and other information too.
 
-The page uses two data sets: a synthetic table with proxies of the group, and handwritten digits
-whose colour correlates with the digit. It runs two seeds;
-``benchmarks/results/adversarial.md`` has the results of five seeds.
+Result: on the table, the adversary removes nearly all leakage amplification and DPA. It costs about
+one percentage point of accuracy; noise that costs as much removes nothing. On the digits, it
+removes most of the leakage of the logits and costs less than one percentage point; noise that costs
+as much removes less. DPA is small without an adversary too: more than nine digits in ten are
+predicted correctly, and correct predictions do not amplify.
 """
-
-# %%
-# Two data sets
-# -------------
-# *Table*: one feature is a signal of the label, two features are proxies of the group. A network
-# with one hidden layer is trained on 2,000 rows and audited on 20,000.
-#
-# *Digits*: eight in ten even digits are red, and eight in ten odd digits are green. A small
-# convolutional network is trained on 600 images and audited on the other 1,197.
 
 from collections import OrderedDict
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
+from published._rows import command, markdown
 from scipy.stats import t as student
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import skbiasamp
 from skbiasamp import DPAAuditor, LeakageAuditor
 from skbiasamp.datasets import load_colored_digits, make_biased_classification
 from skbiasamp.mitigation import AdversarialClassifier, NoiseRandomizer
 
-SEEDS = globals().get("SEEDS", 2)  # benchmarks/adversarial.py asks for five
-torch.set_num_threads(1)  # networks as small as these only wait for more
+MODELS = ("alone", "adversarial", "noise, equal accuracy")
+MEASURES = ("accuracy", "leakage", "DPA")
+NOISE = (0.1, 0.25, 0.5, 1, 2)
+WEIGHTS = (0, 0.1, 0.3, 1, 3)
+LOSS = 0.03  # of accuracy, at most
 
 
 def table(seed):
-    """Return X, y and the sensitive feature of training rows, and of test rows."""
+    """Return X, y and the sensitive feature of training rows, and of test rows.
+
+    One feature is a signal of the label, two features are proxies of the group.
+    """
     train = make_biased_classification(2000, random_state=seed)
     test = make_biased_classification(20_000, random_state=1000 + seed)
     return [(one.data.to_numpy(), one.target, one.sensitive) for one in (train, test)]
 
 
 def digits(seed):
-    """Return the same of coloured digits."""
+    """Return the same of digits: eight in ten even ones are red, eight in ten odd ones green."""
     data = load_colored_digits(correlation=0.8, random_state=seed)
     images = np.moveaxis(data.images, 3, 1)
     parts = train_test_split(images, data.target, data.sensitive, train_size=600, random_state=seed)
     return [parts[0::2], parts[1::2]]
 
 
-# %%
-# The networks
-# ------------
-# The weight of the adversary, λ, is 1. On the table, the adversary gets equally many rows of each
-# group, as in the paper. On the digits, the digit itself reveals much about the colour. Groups are
-# therefore balanced within each digit (``balance="class"``): the network must hide only what
-# reveals more than the digit does.
-
-
 def convolutional(n_channels, n_classes):
     """Return an encoder of small images, and a head."""
     nn = torch.nn
-    encoder = nn.Sequential(
-        nn.Conv2d(n_channels, 8, 1),
-        nn.ReLU(),
-        nn.Conv2d(8, 12, 3, padding=1),
-        nn.ReLU(),
-        nn.MaxPool2d(2),
-        nn.Conv2d(12, 24, 3, padding=1),
-        nn.ReLU(),
-        nn.MaxPool2d(2),
-        nn.Flatten(),
-        nn.Linear(96, 32),
-        nn.ReLU(),
-    )
+    layers = [nn.Conv2d(n_channels, 8, 1), nn.ReLU()]
+    for n_in, n_out in ((8, 12), (12, 24)):
+        layers += [nn.Conv2d(n_in, n_out, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
+    encoder = nn.Sequential(*layers, nn.Flatten(), nn.Linear(96, 32), nn.ReLU())
     return nn.Sequential(OrderedDict(encoder=encoder, head=nn.Linear(32, n_classes)))
 
 
 SETTINGS = {
+    # Equally many rows of each group, as in the paper.
     "table": {"hidden_layer_sizes": (8,), "batch_size": 500, "max_epochs": 100},
+    # The digit itself reveals much about the colour: the network must hide only what reveals more.
     "digits": {
         "module": convolutional,
         "balance": "class",
@@ -97,28 +83,18 @@ SETTINGS = {
         "adversary_steps": 1,
     },
 }
-NOISE = (0.1, 0.25, 0.5, 1, 2)
-
-# %%
-# Metrics
-# -------
-# Three metrics: accuracy; leakage amplification, which says how much better the group is predicted
-# from the logits than from equally accurate random labels; and DPA, group → task (A→T): does the
-# group reveal more about the predicted label than about equally accurate random labels?
 
 
 def measure(model, X, y, group):
-    """Return accuracy, leakage amplification and DPA."""
+    """Return accuracy, leakage amplification of the logits, and DPA, group → task (A→T)."""
     options = {"n_draws": 3, "interval": None, "random_state": 0}
     predicted, logits = model.predict(X), model.decision_function(X)
+    leakage = LeakageAuditor(equalize="f1", **options)
+    dpa = DPAAuditor(quality="accuracy", **options)
     return {
         "accuracy": np.mean(predicted == y),
-        "leakage": LeakageAuditor(equalize="f1", **options).score(
-            y, logits, sensitive_features=group
-        ),
-        "DPA": DPAAuditor(quality="accuracy", **options).score(
-            y, predicted, sensitive_features=group
-        ),
+        "leakage": leakage.score(y, logits, sensitive_features=group),
+        "DPA": dpa.score(y, predicted, sensitive_features=group),
     }
 
 
@@ -141,41 +117,14 @@ def compare(draw, settings, seed):
         yield f"noise {scale:g}", measure(head.fit(hidden[0], y), hidden[1], *test[1:])
 
 
-found = pd.DataFrame(
-    [
-        {"data": name, "seed": seed, "model": model, **measures}
-        for name, draw in {"table": table, "digits": digits}.items()
-        for seed in range(SEEDS)
-        for model, measures in compare(draw, SETTINGS[name], seed)
-    ]
-)
-
-# %%
-# Noise at equal accuracy
-# -----------------------
-# For a fair comparison, the noise must cost as much accuracy as the adversary. Between two scales
-# of noise, amplification is interpolated linearly. If adversarial training costs no accuracy, the
-# noise is 0.
-
-
 def noise_at_equal_accuracy(runs):
-    """Return the measures of a run with as much noise as costs what adversarial training does."""
+    """Return the measures of a run with as much noise as costs what adversarial training does.
+
+    They are interpolated between two scales. If the adversary costs nothing, the noise is 0.
+    """
     line = runs.drop("adversarial").sort_values("accuracy")
     at = runs.loc["adversarial", "accuracy"]
-    return pd.Series(
-        {
-            name: np.interp(at, line["accuracy"], line[name])
-            for name in ("accuracy", "leakage", "DPA")
-        }
-    )
-
-
-def per_seed(data):
-    """Return the measures of each seed, models × seeds."""
-    runs = found[found["data"] == data].set_index(["seed", "model"])[["accuracy", "leakage", "DPA"]]
-    for seed in range(SEEDS):
-        runs.loc[(seed, "noise, equal accuracy"), :] = noise_at_equal_accuracy(runs.loc[seed])
-    return runs.swaplevel().sort_index()
+    return pd.Series({name: np.interp(at, line["accuracy"], line[name]) for name in MEASURES})
 
 
 def interval(values):
@@ -187,58 +136,88 @@ def interval(values):
     return values.mean(), values.mean() - half, values.mean() + half
 
 
-def summary(data):
-    """Return mean and interval of every measure."""
-    runs = per_seed(data)
+def summary(data, n_seeds):
+    """Return mean and interval of every measure of every model over seeds."""
+    draw = {"table": table, "digits": digits}[data]
+    found = []
+    for seed in range(n_seeds):
+        runs = pd.DataFrame(dict(compare(draw, SETTINGS[data], seed))).T
+        runs.loc[MODELS[2]] = noise_at_equal_accuracy(runs)
+        found.append(runs)
     return {
-        (model, name): interval(runs.loc[model, name])
-        for model in ("alone", "adversarial", "noise, equal accuracy")
-        for name in runs.columns
+        (model, name): interval([runs.loc[model, name] for runs in found])
+        for model in MODELS
+        for name in MEASURES
     }
 
 
-for data in ("table", "digits"):
-    print(f"{data}, {SEEDS} seeds")
-    print(f"  {'':22} {'accuracy':>22} {'leakage':>24} {'DPA':>24}")
-    cells = summary(data)
-    for model in ("alone", "adversarial", "noise, equal accuracy"):
-        row = ["{:+.3f} [{:+.3f}, {:+.3f}]".format(*cells[model, n]) for n in ("leakage", "DPA")]
-        accuracy = "{:.3f} [{:.3f}, {:.3f}]".format(*cells[model, "accuracy"])
-        print(f"  {model:22} {accuracy:>22} {row[0]:>24} {row[1]:>24}")
+def cell(mean, low, high, sign=""):
+    return f"{mean:{sign}.3f} [{low:{sign}.3f}, {high:{sign}.3f}]"
 
-# %%
-# Amplification against accuracy
-# ------------------------------
-# Points to the right are more accurate, and points at 0 do not amplify. Each line is one seed of
-# the network trained alone, with growing noise. Each diamond is one seed of adversarial training.
 
-figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
-for ax, data in zip(axes, ("table", "digits"), strict=True):
-    runs = found[found["data"] == data]
-    for seed, one in runs.groupby("seed"):
-        line = one[one["model"] != "adversarial"]
-        label = "alone, with growing noise" if seed == 0 else None
-        ax.plot(line["accuracy"], line["leakage"], "o-", color="#228833", ms=4, lw=1, label=label)
-        start = one[one["model"] == "alone"]
-        label = "alone" if seed == 0 else None
-        ax.plot(start["accuracy"], start["leakage"], "o", color="#000000", ms=7, label=label)
-        point = one[one["model"] == "adversarial"]
-        label = "adversarial" if seed == 0 else None
-        ax.plot(point["accuracy"], point["leakage"], "D", color="#aa3377", ms=7, label=label)
-    ax.axhline(0, color="0.6", lw=0.8)
-    ax.set(title=data, xlabel="accuracy", ylabel="leakage amplification (logits)")
-axes[0].legend(frameon=False)
+def measured(summaries):
+    """Return the table of measures."""
+    rows = [
+        [data, model, *(cell(*summary[model, n], "" if n == "accuracy" else "+") for n in MEASURES)]
+        for data, summary in summaries.items()
+        for model in MODELS
+    ]
+    return markdown(["data", "model", "accuracy", "leakage amplification", "DPA A→T"], rows)
 
-# %%
-# Results
-# -------
-# *Table.* The adversary removes nearly all leakage amplification and DPA. It costs about one
-# percentage point of accuracy. Noise that costs as much accuracy removes nothing.
-#
-# *Digits.* The adversary removes most of the leakage of the logits and costs less than one
-# percentage point of accuracy. Noise that costs as much removes less. DPA is small without an
-# adversary too: more than nine digits in ten are predicted correctly, and correct predictions do
-# not amplify.
-#
-# Five seeds give the same result. ``benchmarks/results/adversarial.md`` has the numbers with
-# confidence intervals, and says which targets are met.
+
+def verdicts(summaries):
+    """Return the table of what adversarial training should do, and whether it does."""
+    rows = []
+    for data, summary in summaries.items():
+        lost = summary["alone", "accuracy"][0] - summary["adversarial", "accuracy"][0]
+        what = "cost at most 3 percentage points of accuracy"
+        rows.append([data, what, f"{100 * lost:.1f} percentage points", yes(lost <= LOSS)])
+        for name in MEASURES[1:]:
+            alone, less, noise = (summary[model, name] for model in MODELS)
+            nothing = alone[1] <= 0 <= alone[2]
+            halved = "nothing to halve" if nothing else yes(abs(less[0]) <= abs(alone[0]) / 2)
+            rows.append([data, f"halve {name}", f"{alone[0]:+.3f} → {less[0]:+.3f}", halved])
+            ends = f"upper bound {less[2]:+.3f}, lower bound of noise {noise[1]:+.3f}"
+            what = f"have less {name} than noise of equal accuracy"
+            rows.append([data, what, ends, yes(less[2] < noise[1])])
+    return markdown(["data", "adversarial training should", "measured", "met"], rows)
+
+
+def yes(met):
+    return "yes" if met else "no"
+
+
+def path(n_seeds):
+    """Return the table of weights."""
+    data = load_colored_digits(correlation=0.8, random_state=0)
+    model = AdversarialClassifier(**SETTINGS["digits"])
+    table = model.path(
+        np.moveaxis(data.images, 3, 1),
+        data.target,
+        sensitive_features=data.sensitive,
+        weights=WEIGHTS,
+        seeds=n_seeds,
+        test_size=len(data.target) - 600,
+    ).set_index(["weight", "measure"])
+    cells = [f"{row['value']:.3f} ± {row['std']:.3f}" for _, row in table.iterrows()]
+    shown = dict(zip(table.index, cells, strict=True))
+    rows = [[f"{w:g}", *(shown[w, measure] for measure in MEASURES[:2])] for w in WEIGHTS]
+    return markdown(["λ", "accuracy", "leakage amplification"], rows)
+
+
+def values(options):
+    torch.set_num_threads(1)  # networks as small as these only wait for more
+    n_seeds = 1 if options.short else 5
+    summaries = {data: summary(data, n_seeds) for data in SETTINGS}
+    return {
+        "n_seeds": n_seeds,
+        "skbiasamp": skbiasamp,
+        "torch": torch,
+        "measured": measured(summaries),
+        "verdicts": verdicts(summaries),
+        "weights": path(n_seeds),
+    }
+
+
+if __name__ == "__main__":
+    command(__file__, __doc__, values)

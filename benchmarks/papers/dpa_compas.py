@@ -1,26 +1,22 @@
+"""DPA of decision trees on COMPAS, balanced and not: Tables 2 and 3 of Tokas et al. (2024).
+
+One decision tree predicts recidivism and another predicts race, from five features. Both are
+audited on their training rows. BiasAmp→ and Multi→ follow from the counts of Table 2, and agree
+with Table 3. On balanced labels, DPA of the best possible attacker follows too, because the model's
+accuracy does not matter. Task → group (T→A: does the task shift the predicted group?) agrees with
+the paper. Group → task (A→T: does the group shift the predicted task?) is lower by 0.01.
+
+Result: on balanced data, BiasAmp→ is always 0, because the labels have no association to amplify.
+DPA and Multi→ are not 0, and near the published values, as far as random samples allow. On
+unbalanced data they are not near, because DPA by accuracy, as in the paper, depends on how often a
+tree predicts each class, and the trees differ. The default of ``DPAAuditor`` is balanced accuracy:
+a guess that ignores the group then always scores 1/2.
+
+The attacker is the best table of inputs, cross-fitted. The paper's is a network,
+``MLPAttacker.preset("dpa")``; its results agree with those of the table to 0.004: see
+benchmarks/results/replication.md.
 """
-DPA of decision trees on COMPAS, balanced and unbalanced
-========================================================
 
-This page repeats Tables 2 and 3 of "Making bias amplification in balanced datasets directional and
-interpretable" (Tokas, Nair & Kerner 2024). One decision tree predicts recidivism and another
-predicts race, from five features. Both are audited on their training rows.
-
-**Result:** on balanced data, BiasAmp→ is always 0, because the labels have no association to
-amplify. DPA and Multi→ are not 0. On unbalanced data, DPA depends on how often a tree predicts each
-class. The trees here differ from the paper's, and so does DPA.
-"""
-
-# %%
-# Published counts
-# ----------------
-# The paper prints how often each race, label and prediction occur together (Table 2). BiasAmp→ and
-# Multi→ follow from these counts, and agree with Table 3 (last column). On balanced labels, DPA of
-# the best possible attacker follows too, because the model's accuracy does not matter. Task → group
-# (T→A: does the task shift the predicted group?) agrees with the paper. Group → task (A→T: does the
-# group shift the predicted task?) is lower by 0.01, which is more than the printed spread.
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeClassifier
@@ -44,6 +40,7 @@ PAPER = {
     ("DPA", "balanced", "T->A"): "0.061 ± 0.008",
     ("DPA", "balanced", "A->T"): "0.100 ± 0.004",
 }
+RACES = np.array(["Caucasian", "African-American"])  # 0 and 1 in the paper
 
 
 def as_rows(true, predicted):
@@ -52,10 +49,9 @@ def as_rows(true, predicted):
     The paper does not print how labels and predictions occur together, and none of these metrics
     depends on it. Here they occur together as if they were independent.
     """
-    given = true.index.name
     counts = true.rename_axis(columns="true").stack().rename("n").reset_index()
     shares = predicted.div(predicted.sum(axis=1), axis=0).rename_axis(columns="predicted")
-    rows = counts.merge(shares.stack().rename("share").reset_index(), on=given)
+    rows = counts.merge(shares.stack().rename("share").reset_index(), on=true.index.name)
     return rows.assign(n=rows["n"] * rows["share"])
 
 
@@ -65,19 +61,14 @@ def of_counts(kind):
     for direction in DIRECTIONS:
         if direction == "A->T":
             predicted, rows = counts.predictions, as_rows(counts.labels, counts.predictions)
-            labels = {
-                "y_true": pd.get_dummies(rows["true"]),
-                "y_pred": pd.get_dummies(rows["predicted"]),
-                "sensitive_features": rows["group"],
-            }
+            labels = {"y_pred": pd.get_dummies(rows["predicted"])}
+            task, group = rows["true"], rows["group"]
         else:
             predicted = counts.predicted_groups
-            rows = as_rows(counts.labels.T, counts.predicted_groups)
-            labels = {
-                "y_true": pd.get_dummies(rows["task"]),
-                "sensitive_features": rows["true"],
-                "sensitive_pred": rows["predicted"],
-            }
+            rows = as_rows(counts.labels.T, predicted)
+            labels = {"sensitive_pred": rows["predicted"]}
+            task, group = rows["task"], rows["true"]
+        labels |= {"y_true": pd.get_dummies(task), "sensitive_features": group}
         labels |= {"sample_weight": rows["n"], "direction": direction}
         yield "BiasAmp→", direction, directional_amplification(**labels)
         yield "Multi→", direction, multi_attribute_amplification(**labels, max_size=1)
@@ -87,35 +78,11 @@ def of_counts(kind):
             yield "DPA", direction, (quality - 0.5) / (quality + 0.5)
 
 
-of_published = {
-    (metric, kind, direction): value
-    for kind in ("unbalanced", "balanced")
-    for metric, direction, value in of_counts(kind)
-}
-for (metric, kind, direction), value in of_published.items():
-    print(f"{metric:8}  {kind:10}  {direction}  {value:+.4f}  {PAPER[metric, kind, direction]}")
-
-# %%
-# The label of the paper is whether a person was charged again at all (``is_recid``). The more usual
-# label, within two years, has other counts:
-
-two_years = load_compas().frame.groupby(["race", "two_year_recid"]).size().unstack()
-for name, counts in {
-    "is_recid": load_compas_counts("unbalanced").labels,
-    "two years": two_years,
-}.items():
-    print(f"{name:10}", *counts.loc[["Caucasian", "African-American"]].to_numpy().ravel())
-
-# %%
-# Decision trees trained on the data
-# ----------------------------------
-# DPA depends on the accuracy of the model, which the counts do not contain. So the trees are
-# trained here. The attacker is the default: the best table of inputs, cross-fitted. The paper
-# balances the data by sampling; the numbers here are mean and standard deviation over 24 samples.
-
-
 def sample(kind, seed):
-    """Return all COMPAS rows, or equally many random rows of each race and label."""
+    """Return all COMPAS rows, or equally many random rows of each race and label.
+
+    The label of the paper is whether a person was charged again at all (``is_recid``).
+    """
     compas = load_compas(target="is_recid")
     if kind == "balanced":
         cells = compas.frame.groupby(["race", "is_recid"])
@@ -124,9 +91,6 @@ def sample(kind, seed):
         for part in ("data", "target", "sensitive_features"):
             compas[part] = compas[part].loc[rows]
     return compas
-
-
-RACES = np.array(["Caucasian", "African-American"])  # 0 and 1 in the paper
 
 
 def predictions(features, labels, seed):
@@ -143,23 +107,15 @@ def predictions(features, labels, seed):
 def audits(kind, seed, attacker):
     """Yield (direction, result, accuracy and share predicted) for trees on one sample."""
     compas = sample(kind, seed)
-    task = predictions(compas.data, compas.target, seed)
-    race = predictions(compas.data, compas.sensitive_features, seed)
+    label, group = compas.target, compas.sensitive_features
+    task, race = (predictions(compas.data, labels, seed) for labels in (label, group))
     said = {
-        "T->A": {
-            "accuracy": np.mean(race == compas.sensitive_features),
-            "share": np.mean(race == "African-American"),
-        },
-        "A->T": {
-            "accuracy": np.mean(task == compas.target),
-            "share": np.mean(task[compas.sensitive_features == "Caucasian"]),
-        },
+        "T->A": {"accuracy": np.mean(race == group), "share": np.mean(race == RACES[1])},
+        "A->T": {"accuracy": np.mean(task == label), "share": np.mean(task[group == RACES[0]])},
     }
     for direction in DIRECTIONS:
         auditor = DPAAuditor(direction, attacker=attacker, quality="accuracy", random_state=seed)
-        result = auditor.audit(
-            compas.target, task, sensitive_features=compas.sensitive_features, sensitive_pred=race
-        )
+        result = auditor.audit(label, task, sensitive_features=group, sensitive_pred=race)
         yield direction, result, said[direction]
 
 
@@ -174,11 +130,21 @@ def table(n_samples, attacker="exact"):
     rows = {}
     for at, samples in found.items():
         values = [one["value"] for one in samples]
-        spread = {"mean": np.mean(values), "spread": np.std(values, ddof=1)}
-        rows[at] = samples[0] | spread
+        rows[at] = samples[0] | {"mean": np.mean(values), "spread": np.std(values, ddof=1)}
     return pd.DataFrame(rows).T.rename_axis(["data", "direction"])
 
 
+of_published = {
+    (metric, kind, direction): value
+    for kind in ("unbalanced", "balanced")
+    for metric, direction, value in of_counts(kind)
+}
+for (metric, kind, direction), value in of_published.items():
+    print(f"{metric:8}  {kind:10}  {direction}  {value:+.4f}  {PAPER[metric, kind, direction]}")
+two_years = load_compas().frame.groupby(["race", "two_year_recid"]).size().unstack()
+is_recid = load_compas_counts("unbalanced").labels
+for name, counts in {"is_recid": is_recid, "two years": two_years}.items():
+    print(f"{name:10}", *counts.loc[RACES].to_numpy().ravel())
 dpa = table(24)
 print(f"{'data':11} direction  DPA of 24 samples one sample's interval  paper")
 for (kind, direction), row in dpa.iterrows():
@@ -186,36 +152,7 @@ for (kind, direction), row in dpa.iterrows():
         f"{kind:11} {direction:9}  {row['mean']:+.3f} ± {row['spread']:.3f}    "
         f"[{row['low']:+.3f}, {row['high']:+.3f}]       {PAPER['DPA', kind, direction]}"
     )
-
-# %%
-# On balanced data, both directions are near the published values, as far as random samples allow:
-# the counts of Table 2b are within 1.5 standard deviations of those of these trees. On unbalanced
-# data they are not near, because the trees differ:
-
 race, recidivism = (dpa.loc["unbalanced", direction] for direction in DIRECTIONS)
 print(f"predict African-American:         {race['share']:.1%}, the paper's {3107 / 5278:.1%}")
 print(f"predict recidivism of Caucasians: {recidivism['share']:.1%}, the paper's {938 / 2103:.1%}")
 print(f"predict race correctly:           {race['accuracy']:.1%}, the paper's about 69 %")
-
-# %%
-# Predictions are easier to guess if one class is more frequent, so DPA is larger. This holds for
-# accuracy as the quality, as in the paper. The default of ``DPAAuditor`` is balanced accuracy: a
-# guess that ignores the group then always scores 1/2.
-#
-# The paper's attacker is a network:
-# ``DPAAuditor(attacker=MLPAttacker.preset("dpa"), quality="accuracy")``. Its results agree with
-# those of the table to 0.004: see benchmarks/results/replication.md.
-
-figure, ax = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
-places = np.arange(len(dpa))[::-1]
-published = [float(PAPER["DPA", *at].split(" ± ")[0]) for at in dpa.index]
-ax.axvline(0, color="0.6", linewidth=1)
-ax.errorbar(dpa["mean"], places, xerr=dpa["spread"], fmt="o", color="#aa3377", label="skbiasamp")
-ax.plot(published, places, "x", color="black", markersize=8, label="published")
-ax.set(
-    yticks=places, yticklabels=[" ".join(at).replace("->", "→") for at in dpa.index], xlabel="DPA"
-)
-ax.set_ylim(-0.6, len(dpa) - 0.4)
-ax.set_title("DPA of decision trees on COMPAS, spread over 24 samples")
-ax.legend()
-plt.show()

@@ -1,27 +1,25 @@
-"""
-Equalizer and its baseline: wrong genders and amplification
-===========================================================
+"""Equalizer and its baseline: wrong genders, and amplification in two directions.
 
 Equalizer (Hendricks et al. 2018) is a captioning model that was trained to name a gender only if
-the image shows it. "Directional bias amplification" (Wang & Russakovsky 2021) asks whether such a
-model amplifies in another direction. This page compares it with its baseline on the same 10,840
-images of COCO: wrong genders, amplification task → group (T→A: do the objects shift the named
-gender?) and group → task (A→T: does gender shift the mentioned objects?).
+the image shows it. Wang & Russakovsky (2021, Fig. 3) ask whether such a model amplifies in another
+direction: task → group (T→A: do the objects shift the named gender?) or group → task (A→T: does
+gender shift the mentioned objects?). It is compared with its baseline on 10,840 images of COCO.
 
-**Result:** Equalizer calls a woman a man in 13 % of the images of women, and the baseline in 34 %.
-Men get the wrong gender as often as before (5 %). A third of Equalizer's captions name no gender or
-both, compared with a fifth. If both models name a gender, Equalizer's is more strongly associated
-with the objects. By Multi→, which counts changes in either direction, T→A is lower instead. The
-objects that Equalizer mentions are no more associated with gender.
+Result: Equalizer calls a woman a man in 13 % of the images of women, and the baseline in 34 %. Men
+get the wrong gender as often as before (5 %). A third of Equalizer's captions name no gender or
+both, compared with a fifth. On the 6,734 images for which both models name a gender, Equalizer's is
+slightly more associated with the objects than the annotated gender: errors that do not depend on
+the objects weaken an association. The interval of the difference in A→T is narrow and includes 0.
+
+In the paper, single pairs of captions show a trade-off: T→A falls and A→T rises. By the released
+code, 15 of 130 pairs have it, and as many if captions of the two models are swapped at random.
+
+By Multi→ (Zhao, Andrews & Xiang 2023), the mean size of the changes of 3,030 sets of two or more
+objects, Equalizer's T→A is lower than the baseline's, since it names the right gender more often.
+Multi_MALS is left out: 97 % of these sets are in no caption. The training rows are not available,
+so the annotated rows decide which change counts as amplification.
 """
 
-# %%
-# Wrong genders
-# -------------
-# `WordListLabeler` reads the gender from each caption. A caption with both or none is in the class
-# "(no label)". `read_coco_labels` has the annotated genders and objects.
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from reference_data import read_captions, read_coco_labels
@@ -30,16 +28,33 @@ from scipy.stats import binomtest
 from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
 from skbiasamp.text import WordListLabeler, gender_words
 
+MODELS = {"baseline": "baseline_ft", "Equalizer": "equalizer"}
+MORE = {
+    "baseball_bat": ["baseball bat", "bat"], "bicycle": ["bicycle", "bike"],
+    "baseball_glove": ["baseball glove", "glove", "mitt"], "cell_phone": ["cell phone", "phone"],
+    "couch": ["couch", "sofa"], "dining_table": ["table"], "donut": ["donut", "doughnut"],
+    "handbag": ["handbag", "purse", "bag"], "laptop": ["laptop", "computer"],
+    "motorcycle": ["motorcycle", "motorbike"], "oven": ["oven", "stove"],
+    "potted_plant": ["potted plant", "plant"], "refrigerator": ["refrigerator", "fridge"],
+    "remote": ["remote", "controller"], "skis": ["ski", "skis"],
+    "sports_ball": ["ball", "basketball", "football"], "suitcase": ["suitcase", "luggage"],
+    "tennis_racket": ["tennis racket", "racket", "racquet"], "tv": ["tv", "television"],
+    "wine_glass": ["wine glass", "glass of wine"],
+}  # fmt: skip
+# What the released code leaves out, and its words.
+WITHOUT = ["scissors", "apple", "sheep", "stop_sign", "toaster", "orange", "hair_drier", "zebra"]
+WITHOUT += ["bear", "vase", "bird", "broccoli", "carrot", "parking_meter"]
+FIVE_WORDS = {
+    "female": ["woman", "girl", "lady", "female", "women"],
+    "male": ["man", "boy", "gentleman", "male", "men"],
+}
+
 labels = pd.concat([read_coco_labels(subset=name).frame for name in ("val", "test")])
 captions = read_captions(subset="equalizer").frame.merge(labels, on="image")
 gender = captions["gender"].map({"woman": "female", "man": "male"}).to_numpy()
-MODELS = {"baseline": "baseline_ft", "Equalizer": "equalizer"}
-
-genders = WordListLabeler(
-    {"female": gender_words("female"), "male": gender_words("male")}, exclusive=True
-)
-named = {model: genders.transform(captions[name]) for model, name in MODELS.items()}
 other = {"female": "male", "male": "female"}
+genders = WordListLabeler({group: gender_words(group) for group in other}, exclusive=True)
+named = {model: genders.transform(captions[name]) for model, name in MODELS.items()}
 for model, found in named.items():
     for group in other:
         of_group = found[gender == group]
@@ -50,12 +65,7 @@ for model, found in named.items():
             f"[{low:.1%}, {high:.1%}], none or both {of_group['(no label)'].mean():.1%}"
         )
 
-# %%
-# T→A: do the objects shift the named gender?
-# -------------------------------------------
-# Both models name one gender in 6,734 images. On these rows the comparison is paired, and only the
-# genders differ. The tasks are 58 objects that are annotated in 100 images or more.
-
+# T→A. Both models name one gender in 6,734 images: on these rows the comparison is paired.
 objects = [name for name in labels.columns[2:] if captions[name].sum() >= 100]
 truth = captions[objects]
 both = np.all([found["(no label)"] == 0 for found in named.values()], axis=0)
@@ -70,41 +80,6 @@ for model, word in {**words, "(truth)": gender[both]}.items():
     right, male = (word == gender[both]).mean(), (word == "male").mean()
     print(f"{model:10} right {right:6.1%}, male {male:.1%}")
 
-# %%
-# The baseline names men too often, whatever the objects are. That is a shift of the genders: the
-# published value is below 0, and the estimate, the change of the association, is not clearly so.
-# Equalizer is right more often. The gender that it names is slightly more associated with the
-# objects than the annotated gender. Fewer errors and a stronger association are no contradiction:
-# errors that do not depend on the objects weaken it.
-#
-# A→T: does gender shift the mentioned objects?
-# ---------------------------------------------
-# A caption mentions few of the annotated objects, so both estimates are below 0. This says nothing
-# about bias. The difference between the models is of interest, because both mention about as many
-# objects.
-
-MORE = {
-    "baseball_bat": ["baseball bat", "bat"],
-    "baseball_glove": ["baseball glove", "glove", "mitt"],
-    "bicycle": ["bicycle", "bike"],
-    "cell_phone": ["cell phone", "phone"],
-    "couch": ["couch", "sofa"],
-    "dining_table": ["table"],
-    "donut": ["donut", "doughnut"],
-    "handbag": ["handbag", "purse", "bag"],
-    "laptop": ["laptop", "computer"],
-    "motorcycle": ["motorcycle", "motorbike"],
-    "oven": ["oven", "stove"],
-    "potted_plant": ["potted plant", "plant"],
-    "refrigerator": ["refrigerator", "fridge"],
-    "remote": ["remote", "controller"],
-    "skis": ["ski", "skis"],
-    "sports_ball": ["ball", "basketball", "football"],
-    "suitcase": ["suitcase", "luggage"],
-    "tennis_racket": ["tennis racket", "racket", "racquet"],
-    "tv": ["tv", "television"],
-    "wine_glass": ["wine glass", "glass of wine"],
-}
 labeler = WordListLabeler({name: MORE.get(name, [name.replace("_", " ")]) for name in objects})
 said = {model: labeler.transform(captions[name])[objects] for model, name in MODELS.items()}
 a_to_t = DirectionalAuditor("A->T", reference="test").compare(
@@ -114,49 +89,11 @@ print(a_to_t)
 for model, found in said.items():
     print(f"{model:10} {found.sum(axis=1).mean():.2f} objects in a caption")
 
-figure, axes = plt.subplots(1, 2, figsize=(8, 2.4), sharex=True, layout="constrained")
-for ax, result, title in zip(
-    axes, (t_to_a, a_to_t), ("T→A, 6,734 images", "A→T, 10,840 images"), strict=True
-):
-    table = result.table.set_index("model")
-    values = table[["value", "low", "high"]].loc[list(MODELS)].to_numpy()
-    change = table.loc["Equalizer", ["difference", "difference_low", "difference_high"]]
-    rows = np.vstack([values, change.to_numpy(float)])
-    y = np.arange(3)
-    ends = np.abs(rows[:, 1:].T - rows[:, 0])
-    for i, color in enumerate(("0.4", "#228833", "#aa3377")):
-        ax.errorbar(rows[i, 0], y[i], xerr=ends[:, [i]], fmt="o", color=color, capsize=3)
-    ax.axvline(0, color="0.6", linewidth=1)
-    ax.set_yticks(y, [*MODELS, "difference"])
-    ax.set_ylim(2.5, -0.5)
-    ax.set(title=title, xlabel="amplification")
-plt.show()
-
-# %%
-# No clear difference: the interval includes 0, and it is narrow. Both models mention fewer objects
-# than the annotators saw, which weakens the association. In the paper, single pairs of captions
-# show a trade-off: T→A falls and A→T rises. Here T→A rises, on the images for which both models
-# name a gender.
-#
-# Pairs of an object and a gender
-# -------------------------------
-# The code released with the paper lists the pairs for which the trade-off holds: from the baseline
-# to Equalizer, T→A falls, and A→T rises to above 0. It has 65 of the objects, so 130 pairs, and
-# five words for each gender. It takes the true objects and genders from human captions, which are
-# not available. Here they are the annotated ones, which also give the signs.
-
-WITHOUT = ["scissors", "apple", "sheep", "stop_sign", "toaster", "orange", "hair_drier", "zebra"]
-WITHOUT += ["bear", "vase", "bird", "broccoli", "carrot", "parking_meter"]
+# Pairs of an object and a gender. The code released with the paper takes the true objects and
+# genders from human captions, which are not available: here they are the annotated ones.
 in_pairs = [name for name in labels.columns[2:] if name not in WITHOUT]
 truth_65 = captions[in_pairs].astype(float)
-five_words = WordListLabeler(
-    {
-        "female": ["woman", "girl", "lady", "female", "women"],
-        "male": ["man", "boy", "gentleman", "male", "men"],
-    },
-    exclusive=True,
-    plurals=False,
-)
+five_words = WordListLabeler(FIVE_WORDS, exclusive=True, plurals=False)
 names = WordListLabeler({name: [name.replace("_", " ")] for name in in_pairs})
 of_model = {
     model: pd.concat(
@@ -186,7 +123,7 @@ def trade_offs(baseline, equalizer):
     return int(found.to_numpy().sum())
 
 
-n_pairs = trade_offs(of_model["baseline"], of_model["Equalizer"])
+n_pairs = trade_offs(*of_model.values())
 rng = np.random.default_rng(0)
 by_chance = []
 for _ in range(100):  # captions of the two models, swapped at random in each row
@@ -198,36 +135,15 @@ low, high = np.quantile(by_chance, [0.025, 0.975])
 print(f"pairs with the trade-off: {n_pairs} of {signs.size}")
 print(f"if captions are swapped at random: {np.mean(by_chance):.1f} [{low:.0f}, {high:.0f}]")
 
-# %%
-# There are 15 such pairs, the snowboard and men among them. If the captions of the two models are
-# swapped at random in each image, there are as many. So the pairs are no evidence that Equalizer
-# trades one direction for the other.
-#
-# Sets of objects
-# ---------------
-# Multi→ (Zhao, Andrews & Xiang 2023) looks at sets of two objects or more, here the 3,030 sets that
-# occur among the 58 objects. It is the mean size of all changes, in either direction. Without a
-# mitigation, the COCO model of that paper has 0.125 for T→A and 0.004 for A→T. Multi_MALS is left
-# out: captions mention few objects, and 97 % of these sets are in none of them.
-
-sets = pd.DataFrame(index=list(MODELS), columns=["T->A", "A->T"], dtype=float)
+how = {"min_size": 2, "base": "test", "formula": "published", "interval": None}
+of_sets = {
+    direction: MultiAttributeAuditor(direction, **how).fit(truth, sensitive_features=gender)
+    for direction in ("T->A", "A->T")
+}
+sets = pd.DataFrame(index=list(MODELS), columns=list(of_sets), dtype=float)
 for model in MODELS:
-    of_sets = {
-        direction: MultiAttributeAuditor(
-            direction, min_size=2, base="test", formula="published", interval=None
-        ).fit(truth, sensitive_features=gender)
-        for direction in sets.columns
-    }
     sets.loc[model, "T->A"] = of_sets["T->A"].score(
         truth[both], sensitive_features=gender[both], sensitive_pred=words[model]
     )
     sets.loc[model, "A->T"] = of_sets["A->T"].score(truth, said[model], sensitive_features=gender)
 print(sets.round(4))
-
-# %%
-# By Multi→, Equalizer's T→A is lower than the baseline's, since it names the right gender more
-# often. Its A→T is the same.
-#
-# What this page cannot say: the training rows are not available, so the annotated rows decide which
-# change counts as amplification. Both models name a gender for 6,734 images only, which are images
-# that show the person well.

@@ -192,8 +192,8 @@ class TextAuditor(AttackAuditor):
         Resamples score attackers that stay as they are. What else varies is that they learn from
         the other folds: the correction of Nadeau and Bengio for K folds, 1 + K / (K - 1). Intervals
         of this variance are 0.88 times as wide as necessary for simulated captions (part texts of
-        `benchmarks/evidence.py`), hence the half more. A single split has far fewer rows than the
-        mean over splits, so that its spread is large enough.
+        `benchmarks/evidence/evidence.py`), hence the half more. A single split has far fewer rows
+        than the mean over splits, so that its spread is large enough.
         """
         if self.holdout:
             return redrawn
