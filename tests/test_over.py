@@ -45,11 +45,11 @@ def test_rows_and_counts_give_the_same_timeline(folder, capsys):
     of_rows = [*(f"{month}.csv" for month in range(1, 9)), "--time", "day", *NAMES]
     assert main(["over", *of_rows, "--reference", "3", "--json", "rows.jsonl"]) == 1
     said = capsys.readouterr().out
-    assert "The model changed, most likely in 2026-06" in said
+    assert "A clear change, most likely in 2026-06" in said
     assert "Files read:" in said
     counts = ["2026-*.json", "--reference", "3", "--html", "page.html", "--markdown", "page.md"]
     assert main(["over", *counts, "--json", "counts.jsonl"]) == 1
-    assert "The model changed, most likely in 2026-06" in (folder / "page.html").read_text("utf-8")
+    assert "A clear change, most likely in 2026-06" in (folder / "page.html").read_text("utf-8")
     assert "2026-06" in (folder / "page.md").read_text("utf-8")
     first, second = (
         json.loads((folder / f"{name}.jsonl").read_text("utf-8")) for name in ("rows", "counts")
@@ -66,7 +66,7 @@ def test_rows_and_counts_give_the_same_timeline(folder, capsys):
 
 def test_the_exit_code_is_that_of_the_verdict(folder, capsys):
     assert main(["over", "2026-*.json", "--reference", "2026-06"]) == 0
-    assert "No clear change of the model" in capsys.readouterr().out
+    assert "No clear change" in capsys.readouterr().out
     assert main(["over", "2026-01.json"]) == 3
     assert "Not measured" in capsys.readouterr().out
 
