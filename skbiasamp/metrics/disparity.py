@@ -124,10 +124,6 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
 class MeanUnsigned(MeanChange):
     """The published value is the mean change, whatever the signs are."""
 
-    def published(self, sign: Array, delta: Array) -> float:
-        """Return the paper's formula, of signs and changes of rates."""
-        return super().published(np.ones(delta.shape), delta)
-
     def slopes(self, sign: Array, delta: Array) -> Array:
         """Return how the published value follows each change of a rate."""
         return self.weights(delta)
