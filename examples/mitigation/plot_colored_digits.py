@@ -26,7 +26,8 @@ import numpy as np
 import pandas as pd
 import torch
 from matplotlib.axes import Axes
-from sklearn.model_selection import train_test_split
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import LearningCurveDisplay, ShuffleSplit, train_test_split
 
 from skbiasamp import DirectionalAuditor, DPAAuditor, LeakageAuditor
 from skbiasamp.datasets import load_colored_digits
@@ -235,3 +236,27 @@ ax.axhline(np.log(2), color="0.4", lw=0.8, ls="--")
 ax.axvspan(0, alone_for - 1, color="0.9")
 ax.annotate("adversary alone", (0, 0.02), xycoords=("data", "axes fraction"), fontsize=9)
 ax.set(xlabel="epoch", ylabel="adversary's loss", ylim=(0, None))
+
+# %%
+# Does the attacker have enough rows?
+# -----------------------------------
+# Leakage is the quality of an attacker, so a weak attacker finds less than there is. scikit-learn's
+# learning curve shows whether more rows would help. If the curve still rises at its end, leakage is
+# a lower bound.
+
+figure, ax = plt.subplots(figsize=(4.4, 2.8), layout="constrained")
+LearningCurveDisplay.from_estimator(
+    LogisticRegression(max_iter=1000),
+    trained.decision_function(test[0]),
+    test[2],
+    train_sizes=[0.1, 0.25, 0.5, 0.75, 1.0],
+    cv=ShuffleSplit(10, test_size=0.3, random_state=0),
+    scoring="balanced_accuracy",
+    score_name="balanced accuracy",
+    score_type="test",
+    line_kw={"color": "black"},
+    fill_between_kw={"color": "0.85"},  # standard deviation over ten splits
+    ax=ax,
+)
+ax.set_xlabel("rows of the attacker")
+ax.legend().remove()
