@@ -84,7 +84,7 @@ def groups_24():
         (NARROWED, "reduces", "down", "narrows the gap between a and b", "The data."),
         (TURNED, "reverses", "rev", "reverses the gap between a and b", "The model, or"),
         (ADDED, "adds a difference", "up", "adds a gap between a and b", "The model."),
-        (KEPT, "no clear effect", "unc", "no clear change of the gap", "The data."),
+        (KEPT, "no clear effect", "unc", "no clear change by the model of the gap", "The data."),
     ],
 )
 def test_each_verdict_has_its_words_and_its_colour(rates, verdict, tone, title, source):
@@ -92,7 +92,8 @@ def test_each_verdict_has_its_words_and_its_colour(rates, verdict, tone, title, 
     report = audit_of(rates, favourable=1)
     card = part_of(report, "Card")
     assert report.facts.verdict == verdict
-    assert card.chips[0].word == verdict.capitalize()
+    more = {"adds a difference": " that the labels lack", "no clear effect": " of the model"}
+    assert card.chips[0].word == verdict.capitalize() + more.get(verdict, "")
     assert card.chips[0].tone == tone
     assert title in card.title.lower()
     assert answers_of(report)["Is it the model or the data?"].startswith(source)
