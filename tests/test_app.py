@@ -253,7 +253,7 @@ def test_each_column_on_its_own_has_a_verdict(page):
         "Granted or refused: by sex, the model widens the gap between Female and Male"
     )
     chips = frame.locator(".chip").all_inner_texts()
-    assert chips[:2] == ["▲ sex: amplifies", "age: no clear effect"]
+    assert chips[:2] == ["▲ sex: amplifies", "age: no clear effect of the model"]
     # The page that the app made knows no options of a command, but for the call in its record.
     texts = frame.locator("main :is(p, dd, li)").all_text_contents()
     assert [text for text in texts if "--" in text and "skbiasamp audit" not in text] == []
