@@ -42,7 +42,8 @@ class FunctionAuditor(BaseAuditor):
     function : callable
         ``function(y_true, y_pred, group)`` of arrays with one entry a row. It returns a number that
         is 0 if the model changes nothing, or a mapping of names to numbers, whose mean is the
-        value.
+        value. Rows come in another order than they were passed, and some of them at a time, so a
+        function must use these three arrays alone.
     percent : bool
         True: the numbers are differences of rates, and are shown in percentage points. False: they
         have another unit.
@@ -103,6 +104,7 @@ class FunctionAuditor(BaseAuditor):
         "changes nothing."
     )
     question = "Does the model change the number that the function returns?"
+    amplified = "the number that the function returns"
     estimand = "What the function returns in the population that the audited rows are a sample of."
     null = "The function returns 0 in this population."
     columns = {"amplification": "Number"}  # noqa: RUF012

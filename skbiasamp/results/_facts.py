@@ -208,7 +208,7 @@ def task_name(task: Any, context: Mapping[str, Any]) -> str:
 
 
 def _is_word(text: str) -> bool:
-    return bool(re.search(r"[^\W\d_]", text)) and text.lower() not in ("true", "false")
+    return bool(re.search(r"[^\W\d_]", text)) and text.lower() not in ("true", "false", "yes", "no")
 
 
 def group_name(group: Any, columns: Sequence[Any]) -> str:
