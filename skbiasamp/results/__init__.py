@@ -9,6 +9,7 @@ from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._facts import classes_wanted as classes_wanted
 from skbiasamp.results._facts import group_name as group_name
 from skbiasamp.results._facts import is_half_of_gap as is_half_of_gap
+from skbiasamp.results._facts import possible_changes as possible_changes
 from skbiasamp.results._facts import task_name as task_name
 from skbiasamp.results._report import AuditReport, ComparisonReport
 from skbiasamp.results._report import adjusted_verdict as adjusted_verdict

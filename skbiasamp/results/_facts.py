@@ -142,6 +142,18 @@ def report_facts(report: Any) -> Facts:
     )
 
 
+def possible_changes(facts: Facts, low: float, high: float) -> dict[str, Any]:
+    """Return what rows agree with if no effect is clear: of the gap, as on the first screen."""
+    gap = facts.gap if facts.view == "gap" and facts.percent else None
+    known = gap is not None and gap.low is not None
+    return {
+        "low": gap.low if gap is not None and known else low,
+        "high": gap.high if gap is not None and known else high,
+        "points": known,
+        "percent": facts.percent and facts.view in ("groups", "tasks"),
+    }
+
+
 def facts_by_column(report: Any) -> list[tuple[str, Facts, float | None]]:
     """Return what each column tells that was audited on its own, and its adjusted p-value."""
     p_adjusted = {row["column"]: row["p_adjusted"] for row in records(report.by_column)}

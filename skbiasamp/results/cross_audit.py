@@ -15,6 +15,7 @@ from skbiasamp._utils.formatting import ADDS, AMPLIFIES, NO_EFFECT, REVEALS_MORE
 from skbiasamp.render.facts import Facts, Finding, Model, Trained
 from skbiasamp.render.words import express
 from skbiasamp.results._comparison import finding_by_code
+from skbiasamp.results._facts import possible_changes
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results.exports import as_json, records
@@ -170,11 +171,7 @@ def findings_of_training(report: CrossAuditResult) -> Iterator[Finding]:
     if facts.percent and facts.changes and not facts.favourable:
         yield Finding("SBA118", "favourable class", "act", "policy", {})
     if facts.verdict == NO_EFFECT and facts.low is not None and facts.high is not None:
-        gap = facts.gap if facts.view == "gap" and facts.percent else None
-        points = gap is not None and gap.low is not None
-        low, high = (gap.low, gap.high) if gap is not None and points else (facts.low, facts.high)
-        percent = facts.percent and facts.view in ("groups", "tasks")
-        numbers = {"low": low, "high": high, "points": points, "percent": percent}
+        numbers = possible_changes(facts, facts.low, facts.high)
         yield Finding("SBA303", "precision", "act", "data", numbers)
     if facts.verdict in (AMPLIFIES, ADDS, REVEALS_MORE):
         yield Finding("SBA304", "mitigation", "act", "model", {"columns": []})

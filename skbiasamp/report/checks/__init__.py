@@ -18,6 +18,7 @@ from skbiasamp.render.facts import Finding
 from skbiasamp.results import AuditReport, AuditResult, classes_wanted, group_name, task_name
 
 ALPHA = 0.05
+WORTH_SAYING = 0.01  # a change of a rate
 PAIRS = ("labels", "numbers")  # of what pairs of group and task are
 ROWS = ("labels", "texts", "numbers")  # of what rows and groups are
 

@@ -9,12 +9,11 @@ import numpy as np
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference import paired_p_values
 from skbiasamp.inference.value import FEWEST_ROWS
-from skbiasamp.report.checks import ALPHA, Audited, Seen, check
+from skbiasamp.report.checks import ALPHA, WORTH_SAYING, Audited, Seen, check
 from skbiasamp.results import FOUR_FIFTHS
 from skbiasamp.results.thresholds import at_base_rate
 
 # The least difference between base rate and predicted rate that is reported.
-_WORTH_SAYING = 0.01
 # The least difference between the error rates of groups that is.
 _GAP = 0.05
 
@@ -52,7 +51,7 @@ def threshold(audited: Audited) -> Seen:
     both = test.both("task").count("task_pred")
     p_values = paired_p_values(np.rint(predicted - both), np.rint(base - both))
     gap = (predicted - base) / test.total
-    off = np.flatnonzero((p_values < ALPHA) & (np.abs(gap) >= _WORTH_SAYING))
+    off = np.flatnonzero((p_values < ALPHA) & (np.abs(gap) >= WORTH_SAYING))
     if not len(off):
         return
     first = off[np.argmax(np.abs(gap[off]))]

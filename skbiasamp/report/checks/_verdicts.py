@@ -8,11 +8,10 @@ from typing import Any
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import name_of, shown_change
 from skbiasamp.inference.value import FEWEST_ROWS
-from skbiasamp.report.checks import PAIRS, Audited, Seen, check
-from skbiasamp.results import columns_alone
+from skbiasamp.report.checks import PAIRS, WORTH_SAYING, Audited, Seen, check
+from skbiasamp.results import columns_alone, possible_changes
 from skbiasamp.results.gate import FAILED, MOST_ROWS
 
-_WORTH_SAYING = 0.01  # of a rate
 _GROWING = (words.AMPLIFIES, words.ADDS, words.REVERSES)
 
 
@@ -32,7 +31,7 @@ def changed_rates(audited: Audited) -> Seen:
     if facts.view == "gap":  # two groups may move apart: each has a reason
         (other,) = (each for each in facts.changes if each.group != worst.group)
         other_change = shown_change(other.before or 0.0, other.after or 0.0)
-        if other_change * change < 0 and abs(other_change) >= _WORTH_SAYING:
+        if other_change * change < 0 and abs(other_change) >= WORTH_SAYING:
             numbers |= {"other": other.group, "other_change": other_change}
     yield numbers
 
@@ -104,15 +103,7 @@ def precision(audited: Audited) -> Seen:
         return
     facts, (_, low, high) = report.facts, primary.judged
     if low < high and facts.limit_verdict != words.WITHIN:
-        # As on the first screen.
-        gap = facts.gap if facts.view == "gap" and facts.percent else None
-        known = gap is not None and gap.low is not None
-        yield {
-            "low": gap.low if gap is not None and known else low,
-            "high": gap.high if gap is not None and known else high,
-            "points": known,
-            "percent": facts.percent and facts.view in ("groups", "tasks"),
-        }
+        yield possible_changes(facts, low, high)
 
 
 @check("SBA306", "unassociated groups", rank=105, owner="data", reads=PAIRS)
