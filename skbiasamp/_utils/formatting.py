@@ -122,6 +122,11 @@ def amount(value: Any, form: str = "") -> str:
     return number(value, form + (",.0f" if whole else ".4g"))
 
 
+def decimals_of(largest: float) -> int:
+    """Return the decimals of four digits of a number; below 0 for numbers of 10,000 and more."""
+    return 3 - math.floor(math.log10(largest or 1.0))
+
+
 def points(difference: float) -> str:
     """Return the size of a difference of rates: '4.1 percentage points'."""
     size = f"{abs(difference) * 100:.1f}"

@@ -15,6 +15,7 @@ from skbiasamp._utils.formatting import (
     SIDE_OF,
     WITHIN,
     amount,
+    decimals_of,
     number,
     rate,
     shown_change,
@@ -573,7 +574,7 @@ def _error_panel(facts: Facts) -> Panel | None:
         axis, unit = Axis(0.0, 1.0, percent=True), "share"
     else:
         sizes = [size for _, block in blocks for _, size in block]
-        digits = 3 - math.floor(math.log10(max(map(abs, sizes)) or 1.0))
+        digits = decimals_of(max(map(abs, sizes)))
         blocks = [
             (title, [(name, round(size, digits)) for name, size in each]) for title, each in blocks
         ]

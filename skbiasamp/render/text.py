@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from skbiasamp._utils.formatting import amount, in_points, number, printable, rate, shown_change
+from skbiasamp._utils.formatting import (
+    amount,
+    decimals_of,
+    in_points,
+    number,
+    printable,
+    rate,
+    shown_change,
+)
 from skbiasamp.render.document import (
     Bullets,
     Card,
@@ -78,7 +85,7 @@ def table_of_rates(picture: Dumbbell) -> Table:
     largest = max(map(abs, ends), default=0.0)
     if picture.unit == "amount" and 1e-3 <= largest < 1e15:
         # Means have as many decimals as the largest of them needs for four digits.
-        decimals = f",.{max(0, 3 - math.floor(math.log10(largest)))}f"
+        decimals = f",.{max(0, decimals_of(largest))}f"
         form, moves = partial(number, form=decimals), partial(number, form=f"+{decimals}")
 
     def row(mark: Mark) -> Row:
