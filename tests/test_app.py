@@ -92,6 +92,7 @@ def choose(page, target="hired", prediction="predicted", sensitive=("sex",)):
 def report(page):
     """Press the button, wait for the report, and return the JSON that the page saves."""
     page.click("#run")
+    page.wait_for_selector("#run:enabled", timeout=LONG)  # the report before is shown until then
     page.wait_for_selector("#result:visible", timeout=LONG)
     with page.expect_download() as saved:
         page.click("#save-json")

@@ -454,11 +454,13 @@ function python({names, models}, options) {
 
 async function run() {
   clearErrors();
+  $("run").disabled = true;  // a second press would start a second job
   try {
     const fields = chosen();
     const answer = await post("jobs", fields);
     job = {...answer, python: python(answer, fields.options)};
   } catch (error) {
+    $("run").disabled = false;
     return error.field ? fail(error.field, error.message) : explain(error.message);
   }
   follow(job);
