@@ -55,6 +55,7 @@ def test_the_public_names_are_those_of_a_first_year_user():
         (skbiasamp.audit, "sensitive_feature", ": did you mean 'sensitive_features'"),
         (skbiasamp.explain, "attribution", ": did you mean 'attributions'"),
         (skbiasamp.audit_over, "perlod", ""),
+        (skbiasamp.audit_frame, "positive", ": did you mean 'pos_label'"),
     ],
 )
 def test_an_unknown_keyword_names_the_function_and_the_nearest_word(function, word, meant):

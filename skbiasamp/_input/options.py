@@ -29,6 +29,9 @@ else:
 P = ParamSpec("P")
 R = TypeVar("R")
 
+# Options of the command that are called something else in Python.
+_OF_COMMAND = {"positive": "pos_label", "seed": "random_state"}
+
 
 def keywords(frames: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a function name itself and the nearest word if a keyword is unknown.
@@ -49,7 +52,8 @@ def keywords(frames: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
             for word in (each for each in kwargs if each not in known):
                 text = "{function}() has no parameter {word!r}{meant}"
                 longer = next((each for each in known if each.startswith(f"{word}_")), None)
-                close = f": did you mean {longer!r}?" if longer else meant(word, known)
+                likely = _OF_COMMAND[word] if _OF_COMMAND.get(word) in known else longer
+                close = f": did you mean {likely!r}?" if likely else meant(word, known)
                 if frames and word in PARAMETER_OF:
                     close += f" Columns of a frame are named in {frames}(frame, {word}=...)."
                 raise InputTypeError(text, function=name, word=word, meant=close)

@@ -98,7 +98,6 @@ class FunctionAuditor(BaseAuditor):
     (0.1, -0.1484, 0.3484)
     """
 
-    metric = "function"
     definition = (
         "Any number that a function of labels, predictions and groups returns: 0 if the model "
         "changes nothing."
@@ -113,6 +112,12 @@ class FunctionAuditor(BaseAuditor):
     percent: bool = PositionalOption("boolean", kw_only=True)
     n_resamples: Any = None
     n_jobs: Any = None
+
+    @property
+    def metric(self) -> str:  # type: ignore[override]
+        """The name of the function, which reports show."""
+        name = str(getattr(self.function, "__name__", ""))
+        return name.replace("_", " ") if name.isidentifier() else "function"
 
     def _check(self, test: Contingency) -> None:
         super()._check(test)

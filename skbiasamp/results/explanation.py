@@ -156,8 +156,9 @@ class Explanation(Paged, Stored):
             One row for each subgroup, the largest value first. `value` is that of an audit of
             these rows alone. `low` and `high` are its interval, which hold for all subgroups
             together (max-T): columns that mean nothing find no amplification in 95 % of data sets
-            that have none. `differs` says whether a subgroup differs from all rows, at the signs
-            of all rows, likewise. Rows of one group alone have no interval (NaN).
+            that have none. `differs` says whether an interval of the difference to all rows, which
+            likewise holds for all subgroups, excludes 0. Rows of one group alone have no interval
+            (NaN).
 
         Examples
         --------
