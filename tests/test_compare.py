@@ -138,6 +138,15 @@ def test_a_model_beside_itself_is_no_different(auditor, rows):
     assert result.verdicts == {"same": "no clear difference"}
 
 
+@pytest.mark.parametrize("changed", [0, 1])
+def test_all_groups_change_alike_if_no_row_changes_or_all_do(changed):
+    y = np.tile([0, 1, 1], 40)
+    models = {"old": y, "new": y ^ changed}
+    auditor = DirectionalAuditor(reference="test", interval=None)
+    result = auditor.compare(y, models, sensitive_features=list("abcd") * 30)
+    assert result.churn["p_value"].tolist() == [1] * 4
+
+
 @BY_NAME
 def test_the_same_seed_gives_the_same_numbers_in_any_order_of_rows(auditor, rows):
     shuffled = rows.sample(frac=1, random_state=1)
@@ -657,6 +666,17 @@ def test_a_logit_changes_a_prediction_if_its_sign_does(n_labels):
     old[20:50, 0], new[20:50, 0] = 0.7, 0.4
     if n_labels == 1:
         labels, old, new = labels[:, 0], old[:, 0], new[:, 0]
+    auditor = LeakageAuditor(n_draws=1, cv=2, interval=None, random_state=0)
+    result = auditor.compare(labels, {"old": old, "new": new}, sensitive_features=group)
+    assert result.table["changed"].tolist()[1] == pytest.approx(20 / 200)
+
+
+def test_a_probability_of_one_half_is_a_label():
+    """Of 200 rows, 20 come from 1/2 to less, and 30 from 1/2 to more, which is no change."""
+    rng = np.random.default_rng(0)
+    group, labels = rng.integers(2, size=200), rng.integers(2, size=200)
+    old, new = (np.where(labels, 0.9, 0.1) + rng.normal(size=200) / 40 for _ in range(2))
+    old[:50], new[:20], new[20:50] = 0.5, 0.4, 0.6
     auditor = LeakageAuditor(n_draws=1, cv=2, interval=None, random_state=0)
     result = auditor.compare(labels, {"old": old, "new": new}, sensitive_features=group)
     assert result.table["changed"].tolist()[1] == pytest.approx(20 / 200)

@@ -351,7 +351,8 @@ def test_of_several_differences_the_value_is_the_largest_and_holds_for_all():
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "lazy", "pyarrow", "duckdb"])
 def test_columns_may_be_named_like_patterns(library):
-    made = {"*": [0, 1] * 14 + [1, 1] * 186, "^s$": ["f", "m"] * 200, "^.*$": np.arange(400) // 2}
+    tasks, pairs = [0, 1] * 14 + [1, 1] * 186, np.arange(400) // 2
+    made = {"*": tasks, "^s$": ["f", "m"] * 200, "^.*$": pairs, 'a "b"': pairs}
     frame = pd.DataFrame(made)
     if library in ("polars", "lazy"):
         frame = pl.from_pandas(frame)

@@ -489,6 +489,19 @@ def test_the_test_of_scores_is_the_larger_of_two_published_ones(spread):
     assert order.p_above > 1 - max(both) - 0.01
 
 
+def test_the_test_of_few_scores_has_the_degrees_of_freedom_of_the_rarer_class():
+    labels = np.repeat([1, 0], [5, 20])
+    score = np.r_[0.011, 0.02, 0.03, 0.04, 0.46, np.arange(1, 21) / 40]
+    cells = Contingency.from_labels(labels, score, sensitive_features=list("fmfmf") * 5)
+    order, of_class = score_order(cells), (score[:5], score[5:])
+    shares = [(own[:, None] > other).mean(axis=1) for own, other in (of_class, of_class[::-1])]
+    error = (shares[0].var() / 5 + shares[1].var() / 20) ** 0.5
+    by_ranks = stats.t.cdf((order.auc - 0.5) / error, 4)
+    by_chance = stats.mannwhitneyu(*of_class, alternative="less", method="asymptotic").pvalue
+    assert by_ranks > by_chance
+    assert order.p_below == pytest.approx(by_ranks)
+
+
 def test_a_curve_does_not_depend_on_the_names_of_classes():
     rng = np.random.default_rng(0)
     sex, hired = rng.choice(["f", "m"], 200), rng.integers(0, 2, 200)

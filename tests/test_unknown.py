@@ -241,6 +241,15 @@ def test_exactly_four_fifths_are_not_below():
     )
     row = rates.table.set_index("category").loc["a"]
     assert row["impact_ratio_turned_by"] == 1
+    # 8 of 19, and one row more that is not selected: four fifths at least.
+    rates = skbiasamp.selection_rates(
+        [*selected[:19], *selected[20:], 0],
+        sensitive_features=[*group[:19], *group[20:], None],
+        missing="bounds",
+    )
+    row = rates.table.set_index("category").loc["a"]
+    assert row["impact_ratio_lowest"] == 0.8
+    assert np.isnan(row["impact_ratio_turned_by"])
 
 
 @pytest.mark.slow
