@@ -613,7 +613,7 @@ def association_of(
     # Resamples have a leading axis, and values alone.
     rows = cells.total if times is None else cells.weight @ times
     total, size = np.asarray(rows)[..., None, None], n[..., :, None]
-    with np.errstate(divide="ignore", invalid="ignore"):  # a condition without rows has no rate
+    with np.errstate(invalid="ignore"):  # a condition without rows has no rate
         rate = joint / size
         # So that a tie is exactly 0.
         apart = (total * joint - size * whole[..., None, :]) / (total * size)
