@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from skbiasamp import DirectionalAuditor, MultiAttributeAuditor, NumericAuditor
-from skbiasamp.metrics import BiasDisparityAuditor, LabelAuditor
+from skbiasamp.metrics import BiasDisparityAuditor, LabelAuditor, MALSAuditor
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning"),
@@ -73,6 +73,17 @@ def test_a_model_that_predicts_a_task_more_often_for_everybody_has_a_shift_and_n
     assert result.statistics["shift"] == pytest.approx(0.3 / 3)
     assert result.value == pytest.approx(0, abs=1e-12)
     assert result.verdict == "no clear effect"
+
+
+def test_signs_of_the_audited_labels_add_nothing_to_shares_that_do_not_change():
+    """Half of the rows of a task are of each group, in labels and predictions, but for chance."""
+    rng = np.random.default_rng(0)
+    auditor = MALSAuditor(reference="test", interval=None)
+    values = []
+    for _ in range(500):
+        group, label, predicted = rng.integers(0, 2, (3, 60))
+        values.append(auditor.audit(label, predicted, sensitive_features=group).value)
+    assert abs(np.mean(values)) < 3 * stats.sem(values) < 0.015  # 0.03 off if they did
 
 
 @pytest.mark.parametrize("auditor", [DirectionalAuditor, MultiAttributeAuditor])

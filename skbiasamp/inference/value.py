@@ -55,8 +55,7 @@ class Signs:
     @property
     def sd(self) -> Array:
         """By how much signs that labels leave open may be others."""
-        if self.source is None:
-            return np.sqrt(np.maximum(1 - self.values**2, 0.0))
+        assert self.source is not None
         # 1 − erf² without its rounding errors.
         rest = special.erfc(np.abs(known_or_zero(self.source.z)))
         open_ = np.where(self.source.variance > 0, np.sqrt(rest * (2 - rest)), 1.0)
