@@ -154,6 +154,7 @@ def _beside_each_other(columns: Sequence[tuple[str, Facts, float | None]]) -> Du
         gaps=(),
         left_out="",
         cut=0,
+        note=" ".join(f"{name}: {picture.note}" for name, picture in pictures if picture.note),
     )
 
 
@@ -225,7 +226,8 @@ def _limit_chip(facts: Facts) -> Chip:
 def actions_of(caveats: Sequence[Finding]) -> list[Finding]:
     """Return at most three steps: the most urgent, then those that another owner can take."""
     able = [finding for finding in caveats if finding.severity != "note"]
-    able.sort(key=lambda finding: finding.severity != "wrong")
+    # What is outside a limit is held before anybody looks for the cause.
+    able.sort(key=lambda finding: (not finding.numbers.get("hold"), finding.severity != "wrong"))
     chosen: list[Finding] = []
     for finding in able:
         if finding.severity == "wrong" or finding.owner not in {each.owner for each in chosen}:
@@ -305,6 +307,7 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         express("page", "others", len(changes) - len(shown)) if cut else "",
         cut,
         "" if facts.percent else "amount",
+        note=express(file, "ratios", facts),
     )
 
 

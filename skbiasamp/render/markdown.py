@@ -90,6 +90,7 @@ def _parts(item: Item, level: int) -> Iterator[str]:
             yield escaped(f"{item.scope} {item.date}".strip())
         case Dumbbell():
             yield from _parts(table_of_rates(item), level)
+            yield from [escaped(item.note)] * bool(item.note)
         case Actions():
             yield "\n".join(
                 f"- **{escaped(each.step)}** {escaped(f'{each.reason} ({each.owner})')}"

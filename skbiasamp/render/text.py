@@ -102,10 +102,11 @@ def table_of_rates(picture: Dumbbell) -> Table:
 
     bounded = any(mark.band for mark in picture.marks)
     columns: tuple[str, ...] = (*picture.sides, "Change")
-    columns += ("Bounds",) * bounded
-    return Table(
-        picture.caption, picture.of, columns, [*map(row, picture.marks)], len(picture.marks)
-    )
+    caption = picture.caption
+    if bounded:
+        columns += (f"Bounds of {picture.sides[1].lower()}",)
+        caption += f" (bounds: {dict(picture.key)['band']})"
+    return Table(caption, picture.of, columns, [*map(row, picture.marks)], len(picture.marks))
 
 
 def _words(text: Text) -> str:
@@ -121,6 +122,8 @@ def _lines(item: Item, width: int) -> Iterator[str]:
             yield from _card(item, width)
         case Dumbbell():
             yield from _table(table_of_rates(item), width)
+            if item.note:
+                yield _wrapped(item.note, width)
         case Bullets():
             for i, text in enumerate(item.texts, 1):
                 first = f"{i}. " if item.numbered else "- "

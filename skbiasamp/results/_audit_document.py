@@ -191,9 +191,9 @@ def _statistics(report: AuditReport) -> Iterator[Item | None]:
         yield from word_tables(f"words-{i}", result)
     yield rates_table(report)
     # The last one is of all columns together: the rates have it.
-    yield from selection_tables(records(report.selection), report.context.get("group_columns", ()))[
-        :-1
-    ]
+    context, selection = report.context, records(report.selection)
+    columns, wanted = context.get("group_columns", ()), "favourable" in context
+    yield from selection_tables(selection, columns, ratios=wanted)[:-1]
     yield _other_findings(report)
     yield _not_measured(report)
     settings: dict[str, Any] = {}

@@ -274,6 +274,7 @@ def rates_table(report: AuditReport) -> Table | None:
         return None
     labelled, predicted = (name in rows[0] for name in ("base_rate", "predicted_rate"))
     apart = not report.context.get("labelled", True)  # from the rows of the reference
+    wanted = "favourable" in report.context  # without it, a low rate may be good news
     heading, named = naming_of_pairs(report.rates, report.context.get("group_columns", ()))
     columns: list[str | Cells] = ["Rows"]
     if labelled:
@@ -281,7 +282,7 @@ def rates_table(report: AuditReport) -> Table | None:
     if predicted:
         columns.append({"Rate": with_interval("predicted_rate")} if apart else "Predicted so")
         columns.append("Change, percentage points" * labelled)
-        columns.append("Impact ratio")
+        columns.append("Impact ratio" * wanted)
         if labelled and not apart:
             columns += ["Accuracy", "True positive rate", "False positive rate"]
 
@@ -296,7 +297,7 @@ def rates_table(report: AuditReport) -> Table | None:
         table_columns(*columns),
         mark,
         id="rates-table",
-        caption=express("tables", "rates", labelled, apart, hold_together(rows), means),
+        caption=express("tables", "rates", labelled, apart, wanted and hold_together(rows), means),
         first=heading,
         marks="Rates",
         percent=True,

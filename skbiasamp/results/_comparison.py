@@ -20,9 +20,11 @@ from skbiasamp.render.document import Document
 from skbiasamp.render.facts import Change, Facts, Finding, Gap, Guesses, Model
 from skbiasamp.render.words import express
 from skbiasamp.results._facts import (
+    RATED,
     ahead_first,
     change_in,
     group_name,
+    ratios_of,
     view_of,
     wanted_in,
     who_of,
@@ -70,7 +72,8 @@ def model_facts(result: Any, model: str, context: Mapping[str, Any] | None = Non
         percent=result.percent,
         gap=_gap(value, low, high, changes) if view == "gap" and result.percent else None,
         worst=worst,
-        who=who_of(changes, tasks, favourable) if view in ("gap", "groups", "tasks") else None,
+        who=who_of(changes, tasks, favourable, percent=result.percent) if view in RATED else None,
+        ratios=ratios_of(changes, tasks, favourable) if result.percent and view in RATED else None,
         labelled_gap=_labelled_gap(result, changes, known) if view == "gap" else None,
         guesses=_guesses(result, model),
         changes=changes,

@@ -26,6 +26,7 @@ from skbiasamp._utils.formatting import (
     shown_change,
     task_of,
 )
+from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.render.facts import (
     EVERYBODY,
     Change,
@@ -34,12 +35,15 @@ from skbiasamp.render.facts import (
     Gap,
     Guesses,
     Model,
+    Ratios,
     Robust,
     Unknown,
     Who,
     group_by,
 )
 from skbiasamp.results.exports import as_json, records
+
+RATED = ("gap", "groups", "tasks")  # views of how often groups have a task
 
 
 def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts:
@@ -53,8 +57,9 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
     worst = _worst(result, view, changes, known)
     favourable = wanted_in(known)
     who = None
-    if view in ("gap", "groups", "tasks"):
-        who = who_of(changes, tasks, favourable, widens=result.verdict not in (REDUCES, NO_EFFECT))
+    if view in RATED:
+        widens = result.verdict not in (REDUCES, NO_EFFECT)
+        who = who_of(changes, tasks, favourable, widens=widens, percent=result.percent)
         if who is not None and view == "groups":
             worst = next(change for change in changes if change.group == who.group)
     # Whether the labels show a clear association of any pair.
@@ -81,6 +86,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
         gap=_gap(result, view, changes, worst),
         worst=worst,
         who=who,
+        ratios=ratios_of(changes, tasks, favourable) if result.percent and view in RATED else None,
         everybody=_everybody(result, view, changes, worst),
         guesses=_guesses(result),
         robust=_robust(result, columns),
@@ -114,7 +120,10 @@ def report_facts(report: Any) -> Facts:
         return _facts_of_columns(report)
     facts = result_facts(report[report.primary], report.context)
     if not facts.changes and "base_rate" in report.rates and "predicted_rate" in report.rates:
-        facts = replace(facts, changes=_of_rates(report))
+        changes = _of_rates(report)
+        tasks = tuple(dict.fromkeys(change.task for change in changes))
+        ratios = ratios_of(changes, tasks, facts.favourable)
+        facts = replace(facts, changes=changes, ratios=ratios)
     limited: dict[str, Any] = {"unknown": _unknown(report)}
     if report.explanation is not None and report.explanation.conditional is not None:
         within = [row.get("verdict") for row in records(report.explanation.conditional)]
@@ -125,7 +134,7 @@ def report_facts(report: Any) -> Facts:
         limited |= {
             "limit": report.limit,
             "limit_verdict": LIMITED.get(check.outcome),
-            "rows_needed": as_json(check.rows),
+            "rows_needed": None if math.isnan(check.rows) else check.rows,
         }
     return replace(
         facts,
@@ -466,6 +475,7 @@ def who_of(
     favourable: Sequence[str],
     *,
     widens: bool = True,
+    percent: bool = True,
 ) -> Who | None:
     """Return who is worse off, if it is known what people want.
 
@@ -493,16 +503,56 @@ def who_of(
     if len(groups) < 2:
         return None
 
-    def rates(each: Change) -> tuple[float | None, float | None]:
-        if sign > 0:
-            return each.before, each.after
-        return 1 - (each.before or 0.0), 1 - (each.after or 0.0)
+    def rates(each: Change) -> tuple[float, float]:
+        before, after = each.before or 0.0, each.after or 0.0
+        return (before, after) if sign > 0 else (1 - before, 1 - after)
 
-    if (len(tasks) == 1 and len(groups) == 2) or not (losing and widens):
-        least = min(own, key=lambda each: sign * (each.after or 0.0))
-        return Who(least.group, least.task if wanted else name, *rates(least), least in losing)
-    most = min(losing, key=lambda each: sign * (each.change or 0.0))
-    return Who(most.group, most.task if wanted else name, *rates(most), loses=True)
+    by_loss = losing and widens and not (len(tasks) == 1 and len(groups) == 2)
+    harmed, size = (losing, "change") if by_loss else (own, "after")
+
+    def harm(each: Change) -> float:
+        return round(-sign * (getattr(each, size) or 0.0), 3 if percent else 9)
+
+    most = max(harmed, key=lambda each: -sign * (getattr(each, size) or 0.0))
+    # Of several tasks, groups are compared in the one that is named.
+    alike = [each for each in harmed if each.task == most.task and harm(each) == harm(most)]
+    of_task = [each for each in own if each.task == most.task]
+    return Who(
+        most.group,
+        most.task if wanted else name,
+        *rates(most),
+        most in losing,
+        tuple(each.group for each in alike if each is not most),
+        size == "after" and len(alike) == len(of_task),
+    )
+
+
+def ratios_of(
+    changes: Sequence[Change], tasks: Sequence[str], favourable: Sequence[str]
+) -> Ratios | None:
+    """Return the lowest rate over the highest, of the wanted task in which it is the lowest.
+
+    Groups of few rows do not count, nor do rows whose group is not known.
+    """
+    wanted = [name for name in tasks if name in favourable]
+    if not wanted and favourable and len(tasks) == 1:  # of two classes, the one that is no task
+        wanted = list(tasks)
+    known = []
+    for task in wanted:
+        rates = [
+            (each.before or 0.0, each.after or 0.0)
+            for each in changes
+            if each.task == task
+            and MISSING not in each.group
+            and (each.n is None or each.n >= FEWEST_ROWS)
+        ]
+        if task not in favourable:
+            rates = [(1 - before, 1 - after) for before, after in rates]
+        sides = [*zip(*rates, strict=True)]
+        if len(rates) > 1 and all(map(max, sides)):
+            name = task if task in favourable else favourable[0]
+            known.append(Ratios(name, *(min(side) / max(side) for side in sides)))
+    return min(known, key=lambda ratios: ratios.after, default=None)
 
 
 def _guesses(result: Any) -> Guesses | None:

@@ -33,7 +33,6 @@ from skbiasamp.results.exports import Exported
 PASSED, FAILED, UNDEFINED = "passed", "failed", NOT_MEASURED
 # With this probability the rows that are named decide, if the value is the truth.
 _POWER = 0.8
-MOST_ROWS = 1e12  # more are not worth naming
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -38,7 +38,7 @@ from skbiasamp.render.document import (
     Table,
     Text,
 )
-from skbiasamp.render.facts import Gap, Moved, Watch, Who
+from skbiasamp.render.facts import Change, Gap, Moved, Watch
 from skbiasamp.render.first import answers_of, tone_of
 from skbiasamp.render.periods import typical
 from skbiasamp.render.words import express
@@ -52,6 +52,7 @@ from skbiasamp.results._content import (
     table_columns,
     with_interval,
 )
+from skbiasamp.results._facts import ratios_of, who_of
 from skbiasamp.results.exports import OfMetric, Paged, as_json, records
 from skbiasamp.results.kinds import Kind
 from skbiasamp.results.pair_tables import pair_of
@@ -230,6 +231,14 @@ class Timeline(Paged, OfMetric):
             if first.labels and other.labels:
                 a, b = (x - y for x, y in zip(first.labels, other.labels, strict=True))
                 labelled = a, b
+        changes = [
+            Change(
+                each.group, each.task, None, each.before, each.after, None, None, None, "unknown"
+            )
+            for each in moved
+        ]
+        tasks = list(dict.fromkeys(each.task for each in moved))
+        rated = changes, tasks, [*map(name_of, self.context.get("favourable", ()))]
         return Watch(
             self.verdict,
             self.onset,
@@ -250,22 +259,9 @@ class Timeline(Paged, OfMetric):
             moved,
             gap,
             labelled,
-            self._who(moved),
+            who_of(*rated),
+            ratios_of(*rated),
         )
-
-    def _who(self, moved: Sequence[Moved]) -> Who | None:
-        """Return the group that gets what people want least often, if that is known."""
-        tasks = list(dict.fromkeys(each.task for each in moved))
-        for favourable in map(name_of, self.context.get("favourable", ())):
-            # Of two classes, the one that people want may be no task.
-            is_task = favourable in tasks
-            own = [each for each in moved if each.task == favourable or not is_task]
-            if own:
-                worst = min(own, key=lambda each: each.after if is_task else -each.after)
-                rates = (worst.before, worst.after)
-                before, after = rates if is_task else (1 - rate for rate in rates)
-                return Who(worst.group, favourable, before, after, after < before)
-        return None
 
     def _moved(self, periods: Iterable[Any]) -> tuple[Moved, ...]:
         """Return the rates of groups in the reference and in some periods, the most moved first."""
@@ -397,6 +393,7 @@ def _rates(facts: Watch) -> Dumbbell | None:
         (express("over", "side", "before", facts), express("over", "side", "after", facts)),
         [(side, express("over", "side", side, facts)) for side in ("before", "after")],
         gaps=gaps,
+        note=express("over", "ratios", facts),
     )
 
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import name_of, shown_change
-from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.report.checks import PAIRS, WORTH_SAYING, Audited, Seen, check
 from skbiasamp.results import columns_alone, possible_changes
-from skbiasamp.results.gate import FAILED, MOST_ROWS
+from skbiasamp.results.gate import FAILED
 
 _GROWING = (words.AMPLIFIES, words.ADDS, words.REVERSES)
 
@@ -68,7 +67,6 @@ def of_limit(audited: Audited) -> Seen:
     (of_primary,) = report.gate(report.limit, on=report.primary).checks
     if of_primary.outcome not in (FAILED, words.INCONCLUSIVE):
         return
-    known = audited.test.total >= FEWEST_ROWS and of_primary.rows < MOST_ROWS
     half, gap = report.facts.view == "gap" and of_primary.verdict != words.ADDS, report.facts.gap
     yield {
         "outside": of_primary.outcome == FAILED,
@@ -78,12 +76,14 @@ def of_limit(audited: Audited) -> Seen:
         "points": half and report.facts.percent,
         "moves": of_primary.verdict == words.REVERSES,
         "narrows": of_primary.verdict == words.REDUCES,
+        "hold": of_primary.outcome == FAILED and of_primary.verdict != words.REDUCES,
         # As on the first screen: the difference of the gaps that are shown.
         "value": gap.growth / 2 if half and gap is not None else of_primary.value,
         "low": of_primary.low,
         "high": of_primary.high,
         "missing": list(of_primary.missing),
-        "rows": of_primary.rows if known and not math.isnan(of_primary.rows) else None,
+        "rows": None if math.isnan(of_primary.rows) else of_primary.rows,
+        "n": float(audited.test.total),
     }
 
 
