@@ -28,10 +28,10 @@ class Change:
     n: float | None
     before: float | None
     after: float | None
-    change: float | None
-    low: float | None
-    high: float | None
-    effect: str
+    change: float | None = None
+    low: float | None = None
+    high: float | None = None
+    effect: str = "unknown"
 
 
 @dataclass(frozen=True)

@@ -231,12 +231,7 @@ class Timeline(Paged, OfMetric):
             if first.labels and other.labels:
                 a, b = (x - y for x, y in zip(first.labels, other.labels, strict=True))
                 labelled = a, b
-        changes = [
-            Change(
-                each.group, each.task, None, each.before, each.after, None, None, None, "unknown"
-            )
-            for each in moved
-        ]
+        changes = [Change(each.group, each.task, None, each.before, each.after) for each in moved]
         tasks = list(dict.fromkeys(each.task for each in moved))
         rated = changes, tasks, [*map(name_of, self.context.get("favourable", ()))]
         return Watch(
