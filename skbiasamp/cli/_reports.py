@@ -31,7 +31,7 @@ from skbiasamp.cli._files import (
 from skbiasamp.cli._terminal import in_lines, say, say_and_write, say_unread
 from skbiasamp.render.words import express
 from skbiasamp.report import described_files
-from skbiasamp.report.checks.texts import share_of_rows, unread
+from skbiasamp.report.checks.data import share_of_rows, unread
 from skbiasamp.results import AuditReport, ComparisonReport, Finding
 from skbiasamp.results.gate import FAILED, PASSED, UNDEFINED, Limit
 from skbiasamp.text import label_columns

@@ -8,8 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from skbiasamp.render.document import Document, Item
-from skbiasamp.render.periods import coordinates, places
-from skbiasamp.render.slider import lines
+from skbiasamp.render.pictures import coordinates, lines, places
 from skbiasamp.render.words import environment
 
 LARGEST = 2_000_000  # bytes

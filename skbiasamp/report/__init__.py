@@ -14,21 +14,29 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import n_rows, names_of
 from skbiasamp.metrics.inputs import count_labels, opened_rows
-from skbiasamp.report._columns import requests_by_column, with_columns
 from skbiasamp.report._compare import compare
-from skbiasamp.report._groups import audit_columns, describe_groups, selection_table
+from skbiasamp.report._groups import (
+    audit_columns,
+    describe_groups,
+    requests_by_column,
+    selection_table,
+    threshold_tables,
+    with_columns,
+)
 from skbiasamp.report._selection_rates import selection_rates
-from skbiasamp.report._thresholds import threshold_tables
-from skbiasamp.report.auditors import (
+from skbiasamp.report.checks import Audited, findings_of
+from skbiasamp.report.explain import are_chances, explained, scored_rows
+from skbiasamp.report.request import (
+    Request,
     allowed,
+    context_of,
+    described_files,
+    not_measured,
     read_training,
     readied,
     require_reference,
     run_each,
 )
-from skbiasamp.report.checks import Audited, findings_of
-from skbiasamp.report.explain import are_chances, explained, scored_rows
-from skbiasamp.report.request import Request, context_of, described_files, not_measured
 from skbiasamp.report.strata import RowSource, without_strata
 from skbiasamp.report.unknown import Everyone, everyone_of, unknown_of
 from skbiasamp.results import AuditReport, AuditResult

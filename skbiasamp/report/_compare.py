@@ -23,14 +23,16 @@ from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.score_order import check_class
 from skbiasamp.report._groups import describe_groups, right_shares
 from skbiasamp.report._subgroups import mean_change_interval
-from skbiasamp.report.auditors import (
+from skbiasamp.report.request import (
+    Request,
     allowed,
+    context_of,
+    described_files,
     read_training,
     readied,
     require_reference,
     run_each,
 )
-from skbiasamp.report.request import Request, context_of, described_files
 from skbiasamp.results import ComparisonReport, ComparisonResult
 from skbiasamp.results.gate import Limit, gate_of
 

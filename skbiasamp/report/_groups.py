@@ -1,8 +1,10 @@
-"""Sizes and rates of groups; rates and the first metric by each sensitive column."""
+"""Tables of a report: of groups, of each sensitive column, and at thresholds of scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import copy
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -10,18 +12,25 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array, NamedMissing
+from skbiasamp._input.coding import as_numbers
+from skbiasamp._input.containers import columns_of, to_native
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import column, with_merged_groups
-from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
+from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.outcomes import outcome_names, outcomes_of
 from skbiasamp.counts.tasks import of_one_task
+from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.pairs import FEW
 from skbiasamp.inference.shares import differences_to_lowest, ratios_to_highest, share_interval
-from skbiasamp.report._columns import table_by_column
+from skbiasamp.model_selection import amplification_curve
+from skbiasamp.model_selection.thresholds import rows_above
 from skbiasamp.report._subgroups import RowSets, Shares
-from skbiasamp.report.auditors import readied
+from skbiasamp.report.request import Request, readied
+from skbiasamp.report.strata import RowSource
 from skbiasamp.report.unknown import Everyone, Rates, agreement, is_unknown
-from skbiasamp.results.pair_tables import pair_names
+from skbiasamp.results import AuditReport, AuditResult, Finding, adjusted_verdict
+from skbiasamp.results.kinds import pair_names
 
 # Error rates, and whether they are of rows that have the task.
 _ERRORS = {"true_positive_rate": True, "false_positive_rate": False}
@@ -283,3 +292,152 @@ def right_shares(test: Contingency) -> Array:
         return np.asarray(sum(column(both, "task_pred", j) for j in range(len(test.tasks))))
     tasks = _rows_by_task(test, "task_pred")
     return np.asarray(sum(rows.true == rows.predicted for rows in tasks) / len(tasks))
+
+
+# --------------------------------------------------------------------------- columns on their own
+
+_OF_GROUPS = ("sensitive_features", "sensitive_pred", "sensitive_train")
+_NAMED = ("sensitive", "sensitive_prediction")
+
+
+def requests_by_column(asked: Request) -> dict[str, Request]:
+    """Return what is asked of each sensitive column alone, if columns are audited on their own.
+
+    Nothing if there are counts, which do not say what group is of what column, or fitted auditors,
+    which know the groups of all columns.
+    """
+    is_fitted = asked.y_train is None and any(
+        hasattr(own, "contingency_") for own in asked.own or ()
+    )
+    counted = is_contingency(asked.y_true) or is_contingency(asked.y_train)
+    if asked.groups != "marginal" or is_fitted or counted:
+        return {}
+    parts: dict[str, list[tuple[Hashable, Any]]] = {}
+    for name in _OF_GROUPS:
+        if (value := getattr(asked, name)) is not None:
+            parts[name] = columns_of(to_native(value, name))
+    for name in _NAMED:
+        if (value := getattr(asked, name)) is not None:
+            parts[name] = [(column, column) for column in names_of(value)]
+    first, *others = parts.values() or [[]]
+    if len(first) < 2 or any(len(other) != len(first) for other in others):
+        return {}
+    return {
+        column if isinstance(column, str) else f"column {column}": replace(
+            asked,
+            groups="intersection",
+            # As if the other columns were not there: they use up no random numbers.
+            random_state=copy.deepcopy(asked.random_state),
+            **{name: own[i][1] for name, own in parts.items()},
+        )
+        for i, (column, _) in enumerate(first)
+    }
+
+
+def with_columns(whole: AuditReport, columns: dict[str, AuditReport]) -> AuditReport:
+    """Return a report of all columns with those of each."""
+    measured = {name: own for name, own in columns.items() if own.primary is not None}
+    by_column = table_by_column({name: own[str(own.primary)] for name, own in measured.items()})
+    report = replace(whole, columns=measured, by_column=by_column, unknown=None)
+    report.findings[:] = _findings_of_columns(report.judged_columns)
+    return report
+
+
+def _findings_of_columns(columns: Mapping[str, AuditReport]) -> list[Finding]:
+    """Return the findings of columns, each once; what is not found for all names its column."""
+    every = [own.findings for own in columns.values()]
+    findings: list[Finding] = []
+    for name, own in zip(columns, every, strict=True):
+        for finding in own:
+            if not all(finding in others for others in every):
+                numbers = {**finding.numbers, "by_column": name}
+                findings.append(replace(finding, numbers=numbers))
+            elif finding not in findings:
+                findings.append(finding)
+    return findings
+
+
+def table_by_column(results: Mapping[str, AuditResult]) -> pd.DataFrame:
+    """Return one row for each of several sensitive columns: value, interval and verdict.
+
+    A verdict allows for all columns: p-values are adjusted by Holm's method.
+    """
+    p_adjusted = adjust_p_values([result.p_value for result in results.values()])
+    rows = [
+        {
+            "column": name,
+            "groups": result.table["group"].nunique(),
+            **{key: getattr(result, key) for key in ("value", "low", "high", "p_value")},
+            "verdict": adjusted_verdict(result, p),
+            "p_adjusted": p,
+        }
+        for (name, result), p in zip(results.items(), p_adjusted, strict=True)
+    ]
+    return pd.DataFrame(rows)
+
+
+# --------------------------------------------------------------------------- thresholds
+
+_READ = ("sensitive_features", "sample_weight", "groups", "missing", "pos_label")
+_N = 99  # percentiles
+_MOST_GROUPS = 20  # whose rows above thresholds a report holds
+
+
+def threshold_tables(
+    source: RowSource, y_score: Any, test: Contingency, scored: Contingency, train: Any
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of a report about thresholds of the scores, if these are of one task.
+
+    ``curve`` is the value at percentiles of the scores, at the base rate and at the rate of the
+    predictions of `test`; ``passed`` are the rows of each group with and without the label above
+    each threshold, unless groups are many.
+    """
+    scores = np.squeeze(np.asarray(y_score))
+    if scores.ndim != 1 or not scored.has("task") or len(scored.tasks) != 1:
+        return {}
+    given = source.labels | source.how
+    labels: dict[str, Any] = {name: given.get(name) for name in _READ}
+    scores = as_numbers(pd.Series(scores), "y_score")
+    base = float(scored.count("task")[0] / scored.total)
+    shares = [base]
+    if test.has("task_pred") and len(test.tasks) == 1:  # decisions of a threshold, probably
+        shares.append(float(test.count("task_pred")[0] / test.total))
+    percentiles = [*np.linspace(0, 1, _N + 2)[1:-1], *(1 - share for share in shares)]
+    thresholds = np.unique(np.quantile(scores, percentiles, method="inverted_cdf"))
+    rank = np.searchsorted(thresholds, scores, side="left")  # how many are below the score
+    with collected():
+        curve = amplification_curve(
+            source.y_true,
+            rank,
+            limits=(0, len(thresholds)),
+            y_train=train,
+            interval="analytic",
+            **labels,
+        )
+        if curve.low is None or np.isnan(curve.low).all():
+            return {}
+        above = _passed(source.y_true, rank, thresholds, labels)
+    of_curve = np.searchsorted(curve.thresholds, np.arange(len(thresholds)), side="right") - 1
+    numbers = {"predicted_rate": curve.rates, "value": curve.values}
+    numbers |= {"low": curve.low, "high": curve.high}
+    known = {name: np.asarray(values)[of_curve] for name, values in numbers.items()}
+    table = pd.DataFrame({"threshold": thresholds, **known}).assign(base_rate=base)
+    return {"curve": table, "passed": above}
+
+
+def _passed(y_true: Any, rank: Array, thresholds: Array, labels: dict[str, Any]) -> pd.DataFrame:
+    n = len(thresholds) + 1
+    cells, above = rows_above(y_true, rank, n, labels)
+    kept = cells.count("group") > 0
+    if kept.sum() > _MOST_GROUPS:
+        return pd.DataFrame()
+    negatives, positives = above[:, kept, :-1]
+    names = [name for name, is_kept in zip(cells.groups, kept, strict=True) if is_kept]
+    return pd.DataFrame(
+        {
+            "group": [name for name in names for _ in range(n)],
+            "threshold": np.tile([np.nan, *thresholds], len(names)),
+            "labelled": positives.ravel(),
+            "others": negatives.ravel(),
+        }
+    )

@@ -38,7 +38,7 @@ from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.value import Estimate, Signs, estimate
 from skbiasamp.results import AuditResult
 from skbiasamp.results.explanation import reversal
-from skbiasamp.results.pair_tables import pair_names
+from skbiasamp.results.kinds import pair_names
 
 LEVEL = 0.95
 _BINS = 10

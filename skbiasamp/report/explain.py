@@ -41,8 +41,7 @@ from skbiasamp.report._value_parts import (
     of_predictors,
     of_strata,
 )
-from skbiasamp.report.auditors import read_training, require_reference
-from skbiasamp.report.request import Request, context_of
+from skbiasamp.report.request import Request, context_of, read_training, require_reference
 from skbiasamp.report.strata import RowSource, Strata, standardised, strata_of
 from skbiasamp.results.explanation import Explanation
 

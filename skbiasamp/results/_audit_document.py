@@ -38,6 +38,7 @@ from skbiasamp.results._audit_tables import (
     curve_table,
     models_table,
     rates_table,
+    slider_of,
     strongest_pairs,
     summary_table,
     word_tables,
@@ -48,7 +49,6 @@ from skbiasamp.results._report import AuditReport
 from skbiasamp.results._selection_rates import selection_tables
 from skbiasamp.results.explanation import explanation_items
 from skbiasamp.results.exports import records
-from skbiasamp.results.thresholds import slider_of
 
 _MOST_GROUPS = 30  # whose rows Markdown has
 

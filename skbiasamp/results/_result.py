@@ -27,8 +27,7 @@ from skbiasamp.render.facts import Facts
 from skbiasamp.render.words import express
 from skbiasamp.results._facts import result_facts
 from skbiasamp.results.exports import OfMetric, Shown, of_frame
-from skbiasamp.results.kinds import Kind
-from skbiasamp.results.pair_tables import COLUMNS, row_of, uncounted
+from skbiasamp.results.kinds import COLUMNS, Kind, row_of, uncounted
 
 # What a result says of the pair that is affected most.
 _OF_PAIR = (*COLUMNS[:7], "low", "high", "p_adjusted", "sign")

@@ -40,7 +40,7 @@ from skbiasamp.render.document import (
 )
 from skbiasamp.render.facts import Change, Gap, Moved, Watch
 from skbiasamp.render.first import answers_of, tone_of
-from skbiasamp.render.periods import typical
+from skbiasamp.render.pictures import typical
 from skbiasamp.render.words import express
 from skbiasamp.results._content import (
     document_of,
@@ -54,8 +54,7 @@ from skbiasamp.results._content import (
 )
 from skbiasamp.results._facts import ratios_of, who_of
 from skbiasamp.results.exports import OfMetric, Paged, as_json, records
-from skbiasamp.results.kinds import Kind
-from skbiasamp.results.pair_tables import pair_of
+from skbiasamp.results.kinds import Kind, pair_of
 
 # What a period is in a watch.
 REFERENCE, WATCHED, BEFORE, EMPTY = "reference", "watched", "before the reference", "no rows"
