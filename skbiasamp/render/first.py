@@ -5,26 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
-from skbiasamp._utils.formatting import (
-    DEPENDS,
-    DIRECTION_OF,
-    INCONCLUSIVE,
-    NO_EFFECT,
-    OUTSIDE,
-    SIDE_OF,
-    WITHIN,
-    amount,
-    decimals_of,
-    number,
-    rate,
-    shown_change,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import amount, decimals_of, in_points, number, rate, shown_change
 from skbiasamp.render.document import (
     Action,
     Actions,
     Answer,
     Axis,
+    Bullets,
     Card,
     Cell,
     Chip,
@@ -41,7 +31,7 @@ from skbiasamp.render.document import (
     Table,
     Text,
 )
-from skbiasamp.render.facts import EVERYBODY, Change, Facts, Finding, Watch, group_by
+from skbiasamp.render.facts import EVERYBODY, Change, Facts, Finding, Gap, Watch, group_by
 from skbiasamp.render.words import express
 
 _TONES = {"above": "up", "below": "down", "reversed": "rev"}
@@ -57,18 +47,22 @@ _MOST_TASKS, _MOST_PAIRS, _MOST_ACTIONS = 3, 6, 3
 
 def tone_of(verdict: str) -> str:
     """Return the colour of a verdict, which has one meaning."""
-    return _TONES.get(SIDE_OF[verdict], "unc")
+    return _TONES.get(words.SIDE_OF[verdict], "unc")
 
 
 def first_screen(facts: Facts, topic: str) -> Card:
     """Return what a reader sees first."""
-    answers = answers_of(facts, "audit")
-    answers += _first_step(facts, "audit")
+    chips = [Chip(express("audit", "chip", facts), tone_of(facts.verdict))]
+    for each in facts.columns:
+        if each.verdict in words.DIRECTION_OF and facts.verdict == words.NO_EFFECT:
+            chips.append(Chip(express("audit", "alone_chip", each), tone_of(each.verdict)))
+    if facts.unknown is not None and facts.unknown.verdict == words.DEPENDS:
+        chips.append(Chip(express("audit", "chip", facts.unknown), "none"))
     return Card(
         express("audit", "title", facts, topic),
-        chips_of(facts),
+        [*chips, _limit_chip(facts)],
         express("audit", "lead", facts),
-        answers,
+        answers_of(facts, "audit") + _first_step(facts, "audit"),
         dumbbell(facts),
         express("audit", "scope", facts),
         facts.date or "",
@@ -89,13 +83,22 @@ def first_screen_of_models(models: Sequence[Facts], topic: str) -> Card:
         )
         chips, picture = [], _values_of(models)
         answers = [
-            Answer(each.after, each.verdict.capitalize() + ".", express("comparison", "rest", each))
+            Answer(
+                each.after,
+                express("comparison", "chip", each) + ".",
+                express("comparison", "rest", each),
+            )
             for each in models
         ]
-    answers += _first_step(first, "comparison")
-    scope = express("comparison", "scope", first)
-    title, lead = texts
-    return Card(title, chips, lead, answers, picture, scope, first.date or "")
+    return Card(
+        texts[0],
+        chips,
+        texts[1],
+        answers + _first_step(first, "comparison"),
+        picture,
+        express("comparison", "scope", first),
+        first.date or "",
+    )
 
 
 def first_screen_of_columns(
@@ -198,28 +201,11 @@ def _first_step(facts: Facts, file: str) -> list[Answer]:
     ]
 
 
-def finding_text(finding: Finding) -> Text:
-    """Return a finding with its code and topic."""
-    return Text(finding.text, f"{finding.code}, {finding.topic}.", finding.action)
-
-
-def chips_of(facts: Facts) -> list[Chip]:
-    """Return the verdict, and whether the limit is kept, in a word each."""
-    tone = tone_of(facts.verdict)
-    chips = [Chip(express("audit", "chip", facts), tone)]
-    for each in facts.columns:
-        if each.verdict in DIRECTION_OF and facts.verdict == NO_EFFECT:
-            chips.append(Chip(express("audit", "alone_chip", each), tone_of(each.verdict)))
-    if facts.unknown is not None and facts.unknown.verdict == DEPENDS:
-        chips.append(Chip(express("audit", "chip", facts.unknown), "none"))
-    return [*chips, _limit_chip(facts)]
-
-
 def _limit_chip(facts: Facts) -> Chip:
     """Return whether the limit is kept, in a word; outside, it has the colour of the verdict."""
     tone = tone_of(facts.verdict)
     outside = tone if tone != "unc" else "up"
-    tones = {None: "none", OUTSIDE: outside, WITHIN: "unc", INCONCLUSIVE: "unc"}
+    tones = {None: "none", words.OUTSIDE: outside, words.WITHIN: "unc", words.INCONCLUSIVE: "unc"}
     return Chip(express("audit", "limit_chip", facts), tones[facts.limit_verdict])
 
 
@@ -245,6 +231,17 @@ def next_steps(facts: Facts) -> Section:
     return Section(express("page", "next"), items, "next")
 
 
+def other_findings(caveats: Sequence[Finding]) -> Section:
+    """Return the findings that are no step to take, with their codes and topics."""
+    steps = actions_of(caveats)
+    texts = [
+        Text(finding.text, f"{finding.code}, {finding.topic}.", finding.action)
+        for finding in caveats
+        if finding not in steps
+    ]
+    return Section(express("tables", "findings"), [Bullets(texts)], folded=True)
+
+
 # --------------------------------------------------------------------------- the dumbbell
 
 
@@ -253,15 +250,14 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
     changes = facts.changes
     if not changes:
         return None
+    several = facts.view == "tasks" or (facts.view == "pairs" and len(facts.tasks) > 1)
     if facts.view == "tasks":
-        shown, names = _largest_tasks(changes), _pair_name
+        shown = _largest_tasks(changes)
     elif facts.view == "pairs":
         shown = sorted(changes, key=lambda each: -abs(each.change or 0.0))[:_MOST_PAIRS]
-        names = _pair_name if len(facts.tasks) > 1 else _group
     else:
         task = facts.worst.task if facts.worst else changes[0].task
         shown = by_harm([each for each in changes if each.task == task], facts)
-        names = _group
     cut = 0
     if len(shown) > _FIRST + _LAST:
         large = [each for each in shown if (each.n or 0) >= _FEW]
@@ -269,18 +265,23 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         shown, cut = [*shown[:_FIRST], *shown[-_LAST:]], _FIRST
     bands = {rate[:2]: rate[2:] for rate in (facts.unknown.rates if facts.unknown else ())}
     many = len(shown) > _MOST_NUMBERS and facts.view in ("groups", "pairs")
-    marks = [
-        Mark(
-            names(each),
-            each.before,
-            each.after,
-            _tone(each),
-            _tail(each) if many else "",
-            not many or each is facts.worst,
-            bands.get((each.group, each.task)),
+    marks = []
+    for each in shown:
+        tail = ""
+        if many:
+            known = each.effect not in ("unclear", "unknown") and each.change is not None
+            tail = in_points(each.change) if known else express("page", "unclear")
+        marks.append(
+            Mark(
+                f"{each.task}, {each.group}" if several else each.group,
+                each.before,
+                each.after,
+                _tone(each),
+                tail,
+                not many or each is facts.worst,
+                bands.get((each.group, each.task)),
+            )
         )
-        for each in shown
-    ]
     if facts.everybody and facts.view == "groups":
         marks.append(Mark(express("page", "everybody"), *facts.everybody, numbers=not many))
     tones = dict.fromkeys(each.effect for each in shown)
@@ -289,6 +290,11 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
     key += [
         (_TONE_OF.get(effect, "unc"), express("audit", "key", effect, facts)) for effect in tones
     ]
+    axis = Axis(0.0, 1.0, percent=True)  # shares run to 100 %
+    if not facts.percent:
+        levels = [end for each in shown for end in (each.before, each.after) if end is not None]
+        margin = 0.15 * (max(levels) - min(levels)) or 1.0
+        axis = Axis(min(levels) - margin, max(levels) + margin)
     ends = ("", "")
     if facts.who is not None and facts.view in ("gap", "groups"):
         ends = express("page", "worse"), express("page", "better")
@@ -297,7 +303,7 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
     return Dumbbell(
         express(file, "caption", facts),
         marks,
-        _axis_of(shown, facts),
+        axis,
         (facts.before.capitalize(), facts.after.capitalize())
         if file == "audit"
         else (facts.before, facts.after),
@@ -341,56 +347,29 @@ def _largest_tasks(changes: Sequence[Change]) -> list[Change]:
     return shown
 
 
-def _group(change: Change) -> str:
-    return change.group
-
-
-def _pair_name(change: Change) -> str:
-    return f"{change.task}, {change.group}"
-
-
 def _tone(change: Change) -> str:
     return _TONE_OF.get(change.effect, "unc")
 
 
-def _tail(change: Change) -> str:
-    if change.effect in ("unclear", "unknown") or change.change is None:
-        return express("page", "unclear")
-    return number(100 * change.change, "+.1f")
-
-
-def _axis_of(changes: Iterable[Change], facts: Facts) -> Axis:
-    """Return the axis of shares, which runs to 100 %, or one that holds all means."""
-    if facts.percent:
-        return Axis(0.0, 1.0, percent=True)
-    ends = [end for each in changes for end in (each.before, each.after) if end is not None]
-    margin = 0.15 * (max(ends) - min(ends)) or 1.0
-    return Axis(min(ends) - margin, max(ends) + margin)
-
-
 def _gap_bars(facts: Facts, shown: Sequence[Change]) -> list[GapBar]:
     """Return the gap of two groups before and after, where it lies on the axis."""
-    first, other = shown
-    if facts.gap is None or None in (first.before, first.after, other.before, other.after):
+    if facts.gap is None or None in [end for each in shown for end in (each.before, each.after)]:
         return []
-    spans = [sorted((getattr(first, side), getattr(other, side))) for side in ("before", "after")]
-    (a, b), (c, d) = spans
-    kept = (max(a, c), min(b, d)) if max(a, c) < min(b, d) else None
-    crosses = facts.gap.before * facts.gap.after < 0
-
-    def of_gap(side: str) -> str:
-        return express("page", "gap_in", side, bool(facts.models))
-
-    return [
-        GapBar(of_gap(facts.before), a, b, express("page", "from_data", facts)),
-        GapBar(
-            of_gap(facts.after),
-            *(c, d),
-            express("page", "from_model", facts),
-            None if crosses else kept,
-            tone_of(facts.verdict),
-        ),
+    names = [
+        express("page", "gap_in", side, bool(facts.models)) for side in (facts.before, facts.after)
     ]
+    texts = express("page", "from_data", facts), express("page", "from_model", facts)
+    return bars_of_gap(shown, names, texts, facts.gap, tone_of(facts.verdict))
+
+
+def bars_of_gap(
+    pair: Sequence[Any], names: Sequence[str], texts: Sequence[str], gap: Gap, tone: str
+) -> list[GapBar]:
+    """Return the bars of a gap before and after, of two groups with such rates."""
+    (a, b), (c, d) = (sorted(getattr(each, side) for each in pair) for side in ("before", "after"))
+    shared = max(a, c), min(b, d)
+    kept = shared if shared[0] < shared[1] and gap.before * gap.after >= 0 else None
+    return [GapBar(names[0], a, b, texts[0]), GapBar(names[1], c, d, texts[1], kept, tone)]
 
 
 # --------------------------------------------------------------------------- a closer look
@@ -412,11 +391,19 @@ def look_closer(
 
 def _change_panel(facts: Facts) -> Panel | None:
     """Return the number that the first screen names with its interval, 0 and the limit."""
-    numbers, unit = _named_number(facts)
-    if None in numbers:
+    # The limit is one of the mean, and no gap of one group is compared with it.
+    gap = facts.gap if facts.view == "gap" or facts.limit is None else None
+    value, low, high = facts.value, facts.low, facts.high
+    unit = "points" if facts.percent and facts.view in ("gap", "groups", "tasks", "pairs") else ""
+    if gap is not None and gap.low is not None and gap.high is not None:
+        if facts.percent:
+            value, low, high, unit = gap.growth, gap.low, gap.high, "points"
+            if gap.before * gap.after < 0 < low * high and value < 0:  # it moves to the other side
+                value, low, high = -value, -high, -low
+        elif facts.limit is None:
+            value, low, high, unit = gap.growth, gap.low, gap.high, "means"
+    if value is None or low is None or high is None:
         return None
-    value, low, high = numbers
-    assert value is not None and low is not None and high is not None
     scale = 100 if unit == "points" else 1
     limit = None
     if facts.limit is not None:
@@ -425,30 +412,11 @@ def _change_panel(facts: Facts) -> Panel | None:
     axis = Axis.around([value, low, high, limit], limit=limit, balanced=True)
     form = {"points": "+.1f", "means": "+.4g"}.get(unit, "+.3f")
     text = "{} ({} to {})".format(*(number(end, form) for end in (value, low, high)))
-    picture = IntervalBar(value, low, high, axis, text, tone_of(facts.verdict), ends_of(facts))
+    ends = express("page", "less", facts), express("page", "more", facts)
+    picture = IntervalBar(value, low, high, axis, text, tone_of(facts.verdict), ends)
     return Panel(
         express("page", "change_title", facts), picture, express("page", "change_text", facts, unit)
     )
-
-
-def ends_of(facts: Facts) -> tuple[str, str]:
-    """Return what lies at either end of an axis of changes."""
-    return express("page", "less", facts), express("page", "more", facts)
-
-
-def _named_number(facts: Facts) -> tuple[tuple[float | None, float | None, float | None], str]:
-    """Return the number of the first screen that has an interval, and its unit."""
-    # The limit is one of the mean, and no gap of one group is compared with it.
-    gap = facts.gap if facts.view == "gap" or facts.limit is None else None
-    if gap is not None and gap.low is not None and gap.high is not None and facts.percent:
-        turns = gap.before * gap.after < 0 and gap.low * gap.high > 0
-        if turns and gap.growth < 0:  # it moves to the other side
-            return (-gap.growth, -gap.high, -gap.low), "points"
-        return (gap.growth, gap.low, gap.high), "points"
-    if gap is not None and gap.low is not None and gap.high is not None and facts.limit is None:
-        return (gap.growth, gap.low, gap.high), "means"
-    unit = "points" if facts.percent and facts.view in ("gap", "groups", "tasks", "pairs") else ""
-    return (facts.value, facts.low, facts.high), unit
 
 
 def like_with_like(
@@ -514,16 +482,11 @@ def _groups_table(facts: Facts) -> Table:
     columns = (
         facts.before.capitalize(),
         facts.after.capitalize(),
-        *headings_of("change", "beyond", "gap"),
+        *(express("page", name) for name in ("change", "beyond", "gap")),
     )
     by_level = bool(express("audit", "by_level", facts))
     caption = express("page", "all_groups", by_level, facts.who is not None)
     return Table(caption, express("page", "group"), columns, rows, len(rows), "groups")
-
-
-def headings_of(*names: str) -> tuple[str, ...]:
-    """Return headings."""
-    return tuple(express("page", name) for name in names)
 
 
 def _size(change: Change, facts: Facts) -> str:

@@ -18,16 +18,8 @@ from scipy import sparse, stats
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.labels import Codes, Labels, Members
-from skbiasamp._utils.formatting import (
-    REDUCES,
-    REVERSES,
-    group_of,
-    listed,
-    name_of,
-    p_value,
-    rate,
-    task_of,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import group_of, listed, name_of, p_value, rate, task_of
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.pair_sums import pair_sums
@@ -62,8 +54,8 @@ class Whole(NamedTuple):
         part = change if task is None else change * (weights != 0)
         number = estimate(part, self.pairs.signs, weights, confidence_level=LEVEL)
         verdict = self.pairs.verdict(number, part)
-        if verdict == REVERSES and change is not self.pairs.change:
-            verdict = REDUCES  # all parts together may reverse a direction
+        if verdict == words.REVERSES and change is not self.pairs.change:
+            verdict = words.REDUCES  # all parts together may reverse a direction
         return {**_row(name, number), "verdict": verdict}
 
     def table(self, changes: Mapping[Any, Association]) -> pd.DataFrame:

@@ -21,15 +21,14 @@ from skbiasamp.render.document import (
     Text,
 )
 from skbiasamp.render.first import (
-    actions_of,
     changes_table,
-    finding_text,
     first_screen,
     first_screen_of_columns,
     like_with_like,
     look_closer,
     named_terms,
     next_steps,
+    other_findings,
     parts_of,
 )
 from skbiasamp.render.words import express
@@ -194,20 +193,13 @@ def _statistics(report: AuditReport) -> Iterator[Item | None]:
     context, selection = report.context, records(report.selection)
     columns, wanted = context.get("group_columns", ()), "favourable" in context
     yield from selection_tables(selection, columns, ratios=wanted)[:-1]
-    yield _other_findings(report)
+    yield other_findings(report.findings)
     yield _not_measured(report)
     settings: dict[str, Any] = {}
     for name, result in report.items():
         own = {key: result.params[key] for key in result.params if key in result.settings}
         settings[metric_name(name)] = own | dict(result.statistics)
     yield record(report.context, report.data_files, settings)
-
-
-def _other_findings(report: AuditReport) -> Section:
-    """Return the findings that are no step above."""
-    steps = actions_of(report.findings)
-    texts = [finding_text(finding) for finding in report.findings if finding not in steps]
-    return Section(express("tables", "findings"), [Bullets(texts)], folded=True)
 
 
 def _not_measured(report: AuditReport) -> Section:

@@ -15,13 +15,12 @@ from skbiasamp._utils.formatting import (
     number,
     rate,
 )
-from skbiasamp.render.document import Bullets, Cell, Document, Item, Section, Table, Terms, Text
+from skbiasamp.render.document import Cell, Document, Item, Section, Table, Terms, Text
 from skbiasamp.render.first import (
-    actions_of,
-    finding_text,
     first_screen_of_models,
     look_closer,
     next_steps,
+    other_findings,
 )
 from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
@@ -78,9 +77,7 @@ def _statistics(report: ComparisonReport) -> Iterator[Item | None]:
     yield from _differences(report)
     for i, model in enumerate(report.models, 1):
         yield _changes(report, model, i)
-    steps = actions_of(report.findings)
-    others = [finding_text(each) for each in report.findings if each not in steps]
-    yield Section(express("tables", "findings"), [Bullets(others)], folded=True)
+    yield other_findings(report.findings)
     settings = {metric_name(name): result.params for name, result in report.items()}
     yield record(report.context, report.data_files, settings)
 

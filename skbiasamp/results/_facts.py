@@ -11,21 +11,8 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input.checks import MISSING
-from skbiasamp._utils.formatting import (
-    ADDS,
-    DIRECTION_OF,
-    INCONCLUSIVE,
-    LIMITED,
-    NO_EFFECT,
-    NOT_MEASURED,
-    OUTSIDE,
-    REDUCES,
-    WITHIN,
-    group_of,
-    name_of,
-    shown_change,
-    task_of,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import group_of, name_of, shown_change, task_of
 from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.render.facts import (
     EVERYBODY,
@@ -58,7 +45,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
     favourable = wanted_in(known)
     who = None
     if view in RATED:
-        widens = result.verdict not in (REDUCES, NO_EFFECT)
+        widens = result.verdict not in (words.REDUCES, words.NO_EFFECT)
         who = who_of(changes, tasks, favourable, widens=widens, percent=result.percent)
         if who is not None and view == "groups":
             worst = next(change for change in changes if change.group == who.group)
@@ -115,7 +102,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
 def report_facts(report: Any) -> Facts:
     """Return what the report of an audit tells: of its primary result, its rates and its limit."""
     if report.primary is None:
-        return Facts(NOT_MEASURED, "none", reason="none")
+        return Facts(words.NOT_MEASURED, "none", reason="none")
     if report.columns:
         return _facts_of_columns(report)
     facts = result_facts(report[report.primary], report.context)
@@ -128,12 +115,12 @@ def report_facts(report: Any) -> Facts:
     if report.explanation is not None and report.explanation.conditional is not None:
         within = [row.get("verdict") for row in records(report.explanation.conditional)]
         limited["given"] = tuple(name_of(name) for name in report.explanation.context["given"])
-        limited["within"] = next(filter(None, within), NO_EFFECT)
+        limited["within"] = next(filter(None, within), words.NO_EFFECT)
     if report.limit is not None:
         (check,) = report.gate(report.limit, on=report.primary).checks
         limited |= {
             "limit": report.limit,
-            "limit_verdict": LIMITED.get(check.outcome),
+            "limit_verdict": words.LIMITED.get(check.outcome),
             "rows_needed": None if math.isnan(check.rows) else check.rows,
         }
     return replace(
@@ -146,7 +133,6 @@ def report_facts(report: Any) -> Facts:
             )
             for row in records(report.by_column)
         ),
-        caveats=tuple(report.findings),
         **limited,
     )
 
@@ -178,7 +164,7 @@ def _facts_of_columns(report: Any) -> Facts:
     limited: dict[str, Any] = {}
     if report.limit is not None:
         checked = [own.limit_verdict for _, own, _ in known]
-        worst = min(checked, key=[OUTSIDE, None, INCONCLUSIVE, WITHIN].index)
+        worst = min(checked, key=[words.OUTSIDE, None, words.INCONCLUSIVE, words.WITHIN].index)
         limited = {"limit": report.limit, "limit_verdict": worst}
     changes = tuple(
         replace(change, group=group_by(name, change.group))
@@ -199,9 +185,6 @@ def _facts_of_columns(report: Any) -> Facts:
             Model(name, own.value, own.low, own.high, own.verdict) for name, own, _ in known
         ),
         n=max((own.n or 0.0) + (own.n_dropped or 0.0) for _, own, _ in known),
-        model=report.context.get("model_name"),
-        data=report.context.get("data_name"),
-        caveats=tuple(report.findings),
         **limited,
     )
 
@@ -303,12 +286,12 @@ def _effect(result: Any, row: Mapping[str, Any], overall: float | None) -> str:
     )
     if math.isnan(low + high + change):
         return "unknown"
-    if result.verdict != ADDS and is_half_of_gap(result):  # one interval judges both groups
+    if result.verdict != words.ADDS and is_half_of_gap(result):  # one interval judges both groups
         low, high = result.low, result.high
     if not (low > 0 or high < 0):
         return "unclear"
     ahead = 0.0 if overall is None or result.direction != "A->T" else row["base"] - overall
-    if result.verdict == ADDS or row.get("direction_clear") is False:
+    if result.verdict == words.ADDS or row.get("direction_clear") is False:
         return "shrinks" if abs(ahead + change) < abs(ahead) else "added"
     if (row.get("sign") or 0) * change > 0:
         return "grows"
@@ -374,7 +357,7 @@ def _worst(
     if view == "gap":  # the changes of two groups compared with all rows mirror each other
         return max(changes, key=lambda each: abs((each.after or 0.0) - (each.before or 0.0)))
     pair = result.affected
-    if pair is not None and pair["significant"] and result.verdict != NO_EFFECT:
+    if pair is not None and pair["significant"] and result.verdict != words.NO_EFFECT:
         columns = context.get("group_columns") or result.group_columns
         name, task = group_name(pair["group"], columns), task_name(pair["task"], context)
         named = (each for each in changes if (each.group, each.task) == (name, task))
@@ -410,9 +393,9 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
         return Gap(first.group, other.group, before, after, after - before, *(ends or (None, None)))
     if view != "groups" or worst is None or worst.change is None or not result.percent:
         return None
-    if worst.effect in ("unclear", "unknown") and result.verdict != NO_EFFECT:
+    if worst.effect in ("unclear", "unknown") and result.verdict != words.NO_EFFECT:
         return None  # the mean over groups is clear, and none of them alone
-    if worst.effect not in ("unclear", "unknown") and result.verdict == NO_EFFECT:
+    if worst.effect not in ("unclear", "unknown") and result.verdict == words.NO_EFFECT:
         return None  # the other way round
     rows = [each for each in changes if each.task == worst.task]
     total = sum(each.n or 0 for each in rows)
@@ -460,11 +443,11 @@ def _ends_of_growth(result: Any, first: Change, other: Change) -> tuple[float, f
     assert first.change is not None and other.change is not None
     assert first.low is not None and first.high is not None
     moved = first.change - other.change
-    if not is_half_of_gap(result) or result.verdict == ADDS:
+    if not is_half_of_gap(result) or result.verdict == words.ADDS:
         # The changes of two groups mirror each other.
         times = abs(moved / first.change) if first.change else 2.0
         low, high = times * first.low, times * first.high
-        return (low, high) if (low <= 0 <= high) == (result.verdict == NO_EFFECT) else None
+        return (low, high) if (low <= 0 <= high) == (result.verdict == words.NO_EFFECT) else None
     low, high = 2 * result.low, 2 * result.high
     return (low, high) if result.value * moved >= 0 else (-high, -low)
 
@@ -565,7 +548,11 @@ def _guesses(result: Any) -> Guesses | None:
 
 def _robust(result: Any, columns: Sequence[Any]) -> Robust | None:
     """Return how many wrong labels of one group a verdict bears."""
-    if result.verdict not in DIRECTION_OF or result.kind.has_attacker or not result._bears_errors:
+    if (
+        result.verdict not in words.DIRECTION_OF
+        or result.kind.has_attacker
+        or not result._bears_errors
+    ):
         return None
     pairs = result.sensitivity().iloc[1:]
     known = pairs[pairs["share"] <= 1]
@@ -578,8 +565,8 @@ def _robust(result: Any, columns: Sequence[Any]) -> Robust | None:
 
 def _reason(result: Any) -> str | None:
     """Return why there is no verdict: a word that templates know."""
-    if result.verdict != NOT_MEASURED:
-        unclear = result.verdict == NO_EFFECT and result.low > 0
+    if result.verdict != words.NOT_MEASURED:
+        unclear = result.verdict == words.NO_EFFECT and result.low > 0
         return "chance" if unclear and result.kind.has_attacker else None
     if result.statistics.get("n_groups") == 1:
         return "one group"

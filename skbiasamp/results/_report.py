@@ -14,19 +14,7 @@ import pandas as pd
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils import formatting as words
-from skbiasamp._utils.formatting import (
-    ADDS,
-    AMPLIFIES,
-    DIRECTION_OF,
-    NO_EFFECT,
-    NOT_MEASURED,
-    OUTSIDE,
-    REDUCES,
-    REVEALS_LESS,
-    REVEALS_MORE,
-    REVERSES,
-    name_of,
-)
+from skbiasamp._utils.formatting import name_of
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, significant
 from skbiasamp.render.document import Document
 from skbiasamp.render.facts import Accuracy, Facts, Finding, Model, Trained, Unknown
@@ -47,7 +35,16 @@ from skbiasamp.results.gate import Gate, gate_of
 R = TypeVar("R", AuditResult, ComparisonResult)
 
 _WORST_FIRST = (
-    *(REVERSES, AMPLIFIES, ADDS, REVEALS_MORE, REDUCES, REVEALS_LESS, NOT_MEASURED, NO_EFFECT),
+    *(
+        words.REVERSES,
+        words.AMPLIFIES,
+        words.ADDS,
+        words.REVEALS_MORE,
+        words.REDUCES,
+        words.REVEALS_LESS,
+        words.NOT_MEASURED,
+        words.NO_EFFECT,
+    ),
 )
 
 
@@ -252,7 +249,15 @@ class AuditReport(Report[AuditResult]):
 
     @property
     def facts(self) -> Facts:
-        """What the report tells, as numbers and names, with the findings at the first reading."""
+        """What the report tells, as numbers and names, with its findings."""
+        if self.primary is None:
+            return self._measured
+        model, data = self.context.get("model_name"), self.context.get("data_name")
+        return replace(self._measured, model=model, data=data, caveats=tuple(self.findings))
+
+    @cached_property
+    def _measured(self) -> Facts:
+        """What numbers tell, which stays: findings and names are added to a report later."""
         return report_facts(self)
 
     @property
@@ -355,15 +360,17 @@ def adjusted_verdict(result: AuditResult, p_adjusted: float) -> str:
     _, low, high = result.judged
     sure = significant(p_adjusted, low, high, result.confidence_level or 0.95)
     # If the value's interval includes 0, the changes of pairs were tested.
-    by_value = result.verdict in DIRECTION_OF or (result.verdict == ADDS and not low <= 0 <= high)
-    return result.verdict if sure or not by_value else NO_EFFECT
+    by_value = result.verdict in words.DIRECTION_OF or (
+        result.verdict == words.ADDS and not low <= 0 <= high
+    )
+    return result.verdict if sure or not by_value else words.NO_EFFECT
 
 
 def _urgency(report: AuditReport) -> tuple[bool, int, float]:
     """Return how urgent a report is: the less, the more urgent."""
     facts = report.facts
     at = _WORST_FIRST.index(facts.verdict)
-    return facts.limit_verdict != OUTSIDE, at, -abs(facts.value or 0.0)
+    return facts.limit_verdict != words.OUTSIDE, at, -abs(facts.value or 0.0)
 
 
 def columns_alone(report: AuditReport) -> dict[str, list[str]]:
@@ -371,8 +378,10 @@ def columns_alone(report: AuditReport) -> dict[str, list[str]]:
     if report.by_column.empty or report.primary is None or report.columns:
         return {}
     by_verdict = report.by_column.groupby("verdict")["column"].agg(list)
-    names = {word: by_verdict[word] for word in (AMPLIFIES, REVERSES) if word in by_verdict}
-    return names if report[report.primary].verdict == NO_EFFECT else {}
+    names = {
+        word: by_verdict[word] for word in (words.AMPLIFIES, words.REVERSES) if word in by_verdict
+    }
+    return names if report[report.primary].verdict == words.NO_EFFECT else {}
 
 
 # --------------------------------------------------------------------------- comparisons
@@ -481,7 +490,7 @@ class ComparisonReport(Report[ComparisonResult]):
         accuracy = Accuracy(*known[0]) if known else None
         return replace(own, accuracy=accuracy, caveats=tuple(self.findings))
 
-    @property
+    @cached_property
     def findings(self) -> list[Finding]:
         """What to know before a model is chosen."""
         return [*findings_of_models(self)]
@@ -674,13 +683,13 @@ class CrossAuditResult(AuditReport):
 def findings_of_training(report: CrossAuditResult) -> Iterator[Finding]:
     """Yield what to do about a way of training, as after an audit of one model."""
     facts = report.facts
-    if facts.verdict == REVERSES:
+    if facts.verdict == words.REVERSES:
         yield Finding("SBA302", "reversal", "wrong", "model", {"train": True})
     if facts.percent and facts.changes and not facts.favourable:
         yield Finding("SBA118", "favourable class", "act", "policy", {})
-    if facts.verdict == NO_EFFECT and facts.low is not None and facts.high is not None:
+    if facts.verdict == words.NO_EFFECT and facts.low is not None and facts.high is not None:
         numbers = possible_changes(facts, facts.low, facts.high)
         yield Finding("SBA303", "precision", "act", "data", numbers)
-    if facts.verdict in (AMPLIFIES, ADDS, REVEALS_MORE):
+    if facts.verdict in (words.AMPLIFIES, words.ADDS, words.REVEALS_MORE):
         yield Finding("SBA304", "mitigation", "act", "model", {"columns": []})
     yield finding_by_code("SBA601", n=report.context["n_models"])

@@ -11,16 +11,8 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import check_option
-from skbiasamp._utils.formatting import (
-    ALARM,
-    NO_ALARM,
-    NOT_MEASURED,
-    group_of,
-    metric_name,
-    name_of,
-    number,
-    task_of,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import group_of, metric_name, name_of, number, task_of
 from skbiasamp.render.document import (
     Action,
     Actions,
@@ -39,7 +31,7 @@ from skbiasamp.render.document import (
     Text,
 )
 from skbiasamp.render.facts import Change, Gap, Moved, Watch
-from skbiasamp.render.first import answers_of, tone_of
+from skbiasamp.render.first import answers_of, bars_of_gap, tone_of
 from skbiasamp.render.pictures import typical
 from skbiasamp.render.words import express
 from skbiasamp.results._content import (
@@ -167,8 +159,8 @@ class Timeline(Paged, OfMetric):
         """One of "alarm", "no alarm" and "not measured" (no period after the reference)."""
         watched = self._watched
         if watched["value"].isna().all() or math.isnan(self.reference["value"]):
-            return NOT_MEASURED
-        return ALARM if watched["alarm"].any() else NO_ALARM
+            return words.NOT_MEASURED
+        return words.ALARM if watched["alarm"].any() else words.NO_ALARM
 
     @property
     def first_alarm(self) -> str | None:
@@ -374,12 +366,8 @@ def _rates(facts: Watch) -> Dumbbell | None:
     tone = tone_of(facts.verdict) if facts.gap and facts.gap.growth > 0 else "unc"
     gaps: list[GapBar] = []
     if facts.gap:
-        (a, b), (c, d) = (sorted(getattr(each, key) for each in own) for key in ("before", "after"))
-        kept = (max(a, c), min(b, d)) if facts.gap.before > 0 and max(a, c) < min(b, d) else None
-        gaps = [
-            GapBar(express("over", "gap", "before", facts), a, b, ""),
-            GapBar(express("over", "gap", "after", facts), c, d, "", kept, tone),
-        ]
+        names = [express("over", "gap", side, facts) for side in ("before", "after")]
+        gaps = bars_of_gap(own, names, ("", ""), facts.gap, tone)
     return Dumbbell(
         express("over", "rates", facts),
         [Mark(each.group, each.before, each.after, tone) for each in own],
