@@ -29,7 +29,7 @@ from skbiasamp.report._subgroups import RowSets, Shares
 from skbiasamp.report.request import Request, readied
 from skbiasamp.report.strata import RowSource
 from skbiasamp.report.unknown import Everyone, Rates, agreement, is_unknown
-from skbiasamp.results import AuditReport, AuditResult, Finding, adjusted_verdict
+from skbiasamp.results import AuditReport, AuditResult, adjusted_verdict
 from skbiasamp.results.kinds import pair_names
 
 # Error rates, and whether they are of rows that have the task.
@@ -147,7 +147,10 @@ def selection_table(
     outcomes, names = _favoured(_rows_by_task(test, side), wanted), outcome_names(test, wanted)
     parts = []
     for by, categories, into in _columns_of_groups(test):
-        tasks = _merged(outcomes, into)
+        tasks: list[_TaskRows] = []
+        for j, rows in enumerate(outcomes):
+            same = j and rows.sets is outcomes[j - 1].sets  # sums of tasks have cells of each task
+            tasks.append(rows._replace(sets=tasks[-1].sets if same else rows.sets.merged(into)))
         shares = _selected_shares(tasks)
         share = shares.n / test.total
         counted = (share >= min_share) & _are_known(categories, wanted) & (shares.n > 0)
@@ -210,16 +213,6 @@ def _columns_of_groups(test: Contingency) -> Iterator[tuple[str, list[Any], Arra
         yield " and ".join(map(str, names)), list(groups), single
     else:
         yield str(columns[0]) if len(columns) == 1 else "group", list(groups), single
-
-
-def _merged(tasks: list[_TaskRows], into: Array) -> list[_TaskRows]:
-    """Return the same rows with categories in place of groups; `into` is that of each group."""
-    merged: list[_TaskRows] = []
-    for j, rows in enumerate(tasks):
-        same = j and rows.sets is tasks[j - 1].sets  # sums of tasks have cells of each task
-        sets = merged[-1].sets if same else rows.sets.merged(into)
-        merged.append(rows._replace(sets=sets))
-    return merged
 
 
 def _share_columns(name: str, shares: Shares) -> dict[str, Array]:
@@ -339,22 +332,16 @@ def with_columns(whole: AuditReport, columns: dict[str, AuditReport]) -> AuditRe
     measured = {name: own for name, own in columns.items() if own.primary is not None}
     by_column = table_by_column({name: own[str(own.primary)] for name, own in measured.items()})
     report = replace(whole, columns=measured, by_column=by_column, unknown=None)
-    report.findings[:] = _findings_of_columns(report.judged_columns)
-    return report
-
-
-def _findings_of_columns(columns: Mapping[str, AuditReport]) -> list[Finding]:
-    """Return the findings of columns, each once; what is not found for all names its column."""
-    every = [own.findings for own in columns.values()]
-    findings: list[Finding] = []
-    for name, own in zip(columns, every, strict=True):
-        for finding in own:
-            if not all(finding in others for others in every):
+    report.findings.clear()
+    every = {name: own.findings for name, own in report.judged_columns.items()}
+    for name, own in every.items():
+        for finding in own:  # each once; what is not found for all names its column
+            if not all(finding in others for others in every.values()):
                 numbers = {**finding.numbers, "by_column": name}
-                findings.append(replace(finding, numbers=numbers))
-            elif finding not in findings:
-                findings.append(finding)
-    return findings
+                report.findings.append(replace(finding, numbers=numbers))
+            elif finding not in report.findings:
+                report.findings.append(finding)
+    return report
 
 
 def table_by_column(results: Mapping[str, AuditResult]) -> pd.DataFrame:
@@ -416,28 +403,21 @@ def threshold_tables(
         )
         if curve.low is None or np.isnan(curve.low).all():
             return {}
-        above = _passed(source.y_true, rank, thresholds, labels)
+        cells, counts = rows_above(source.y_true, rank, len(thresholds) + 1, labels)
     of_curve = np.searchsorted(curve.thresholds, np.arange(len(thresholds)), side="right") - 1
     numbers = {"predicted_rate": curve.rates, "value": curve.values}
     numbers |= {"low": curve.low, "high": curve.high}
     known = {name: np.asarray(values)[of_curve] for name, values in numbers.items()}
     table = pd.DataFrame({"threshold": thresholds, **known}).assign(base_rate=base)
-    return {"curve": table, "passed": above}
-
-
-def _passed(y_true: Any, rank: Array, thresholds: Array, labels: dict[str, Any]) -> pd.DataFrame:
-    n = len(thresholds) + 1
-    cells, above = rows_above(y_true, rank, n, labels)
     kept = cells.count("group") > 0
     if kept.sum() > _MOST_GROUPS:
-        return pd.DataFrame()
-    negatives, positives = above[:, kept, :-1]
+        return {"curve": table, "passed": pd.DataFrame()}
+    negatives, positives = counts[:, kept, :-1]
     names = [name for name, is_kept in zip(cells.groups, kept, strict=True) if is_kept]
-    return pd.DataFrame(
-        {
-            "group": [name for name in names for _ in range(n)],
-            "threshold": np.tile([np.nan, *thresholds], len(names)),
-            "labelled": positives.ravel(),
-            "others": negatives.ravel(),
-        }
-    )
+    passed = {
+        "group": [name for name in names for _ in range(len(thresholds) + 1)],
+        "threshold": np.tile([np.nan, *thresholds], len(names)),
+        "labelled": positives.ravel(),
+        "others": negatives.ravel(),
+    }
+    return {"curve": table, "passed": pd.DataFrame(passed)}
