@@ -21,8 +21,7 @@ from skbiasamp.metrics.comparing import compare_runs, each_run, mean_of_models
 from skbiasamp.metrics.directional import compares_tables
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.score_order import check_class
-from skbiasamp.report._groups import describe_groups, right_shares
-from skbiasamp.report._subgroups import mean_change_interval
+from skbiasamp.report._groups import describe_groups, mean_change_interval, right_shares
 from skbiasamp.report.request import (
     Request,
     allowed,

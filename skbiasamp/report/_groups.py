@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from skbiasamp._input.checks import Array, NamedMissing
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import columns_of, to_native
+from skbiasamp._input.labels import Codes
 from skbiasamp._utils.warnings import collected
-from skbiasamp.counts.cells import column, with_merged_groups
+from skbiasamp.counts.cells import Cells, column, labels_of, with_merged_groups
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.outcomes import outcome_names, outcomes_of
 from skbiasamp.counts.tasks import of_one_task
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
+from skbiasamp.inference.influence import interval_of, unit_sums
 from skbiasamp.inference.pairs import FEW
 from skbiasamp.inference.shares import differences_to_lowest, ratios_to_highest, share_interval
 from skbiasamp.model_selection import amplification_curve
 from skbiasamp.model_selection.thresholds import rows_above
-from skbiasamp.report._subgroups import RowSets, Shares
 from skbiasamp.report.request import Request, readied
 from skbiasamp.report.strata import RowSource
 from skbiasamp.report.unknown import Everyone, Rates, agreement, is_unknown
@@ -421,3 +424,146 @@ def threshold_tables(
         "others": negatives.ravel(),
     }
     return {"curve": table, "passed": pd.DataFrame(passed)}
+
+
+# --------------------------------------------------------------------------- sets of rows
+
+# Clusters whose rows are all alike, added to those that are there: the variance between few
+# clusters is not known well, and seems to be 0 where nobody was selected.
+_ADDED = 0.5
+
+
+def mean_change_interval(cells: Cells, change: Array) -> tuple[float, float]:
+    """Return the 95 % interval of a mean of what changes in each row between two models.
+
+    A row counts in each of its groups, as in the mean of its groups.
+    """
+    groups = labels_of(cells, "group")
+    times = groups.scores(np.ones(groups.width))
+    share = times / (cells.weight @ times)
+    value = float(cells.weight @ (share * change))
+    # Half a row gained and half a row lost, of which so few rows show nothing.
+    unseen = (float(cells.row_weight.max()) / cells.total) ** 2
+    return interval_of(cells, value, share * (change - value), 0.95, unseen=unseen)
+
+
+class Shares(NamedTuple):
+    """The weight of sets of rows, the weight of selected ones, and what the shares are worth.
+
+    `rows` is the number of independent rows that have the same variance. The `correlation` of the
+    shares is sets × sets, or None if no row and no cluster is in two of them.
+    """
+
+    n: Array
+    selected: Array
+    rows: Array
+    correlation: Array | None = None
+
+    @property
+    def share(self) -> Array:
+        """The selected share of each set; NaN without rows."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.minimum(self.selected / self.n, 1.0)  # of rounding
+
+
+@dataclass(frozen=True, eq=False)
+class RowSets:
+    """Sets of rows, which may overlap: entries of a cell and the set that it is in."""
+
+    cells: Cells
+    cell: Any
+    owner: Array
+    width: int
+
+    @classmethod
+    def of_groups(cls, cells: Cells) -> RowSets:
+        """Return the rows of each group."""
+        labels = labels_of(cells, "group")
+        if isinstance(labels, Codes):
+            some = labels.codes >= 0
+            cell = slice(None) if some.all() else np.flatnonzero(some)  # a slice is no copy
+            return cls(cells, cell, labels.codes[cell], labels.width)
+        owner, cell = np.nonzero(labels.dense(slice(None), bool).T)
+        return cls(cells, cell, owner, labels.width)
+
+    def merged(self, into: Array) -> RowSets:
+        """Return larger sets; `into` is the one that each set becomes a part of."""
+        return RowSets(self.cells, self.cell, into[self.owner], int(into.max()) + 1)
+
+    def shares(
+        self, selected: Array, among: Array | None = None, *, correlated: bool = False
+    ) -> Shares:
+        """Return the shares of selected rows, among some rows or among all.
+
+        Only if shares are compared with one another does their correlation matter.
+        """
+        cells, weight, chosen = self.cells, self._weight, selected[self.cell]
+        inside: Any = 1.0
+        if among is not None:
+            inside = among[self.cell]
+            weight = weight * inside
+        n = self._total if among is None else self._sum(weight)
+        k = self._sum(weight * chosen)
+        simple = cells.whole and cells.clusters is None
+        if simple and not (correlated and self._linked):
+            return Shares(n, k, n)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.clip(k / n, 0, 1)
+            binary = share * (1 - share) * n
+            # What each row adds to the deviation of a share from its mean.
+            deviation = inside * (chosen - share[self.owner])
+            rows = n
+            if not simple:
+                alike = self._squared(inside) / n
+                variance = self._squared(deviation) + _ADDED * alike**2
+                rows = n * (binary + _ADDED * alike) / variance
+                # Never more than there are: a unit of weight counts less if weights differ (Kish).
+                rows = np.minimum(rows, n**2 / self._sum(weight * cells.row_weight[self.cell]))
+            if not (correlated and self._linked):
+                return Shares(n, k, rows)
+            scale = np.sqrt(binary * n / rows)
+            correlation = self._products(deviation) / (scale[:, None] * scale)
+            # What few selected rows have in common is not known well.
+            few = np.minimum(share, 1 - share) * rows
+            known = np.maximum(1 - 1 / np.minimum(few[:, None], few), 0)
+            correlation = np.where(correlation > 0, known * correlation, correlation)
+        correlation = np.where(np.isfinite(correlation), np.clip(correlation, -1, 1), 0.0)
+        return Shares(n, k, rows, correlation)
+
+    def _sum(self, values: Array) -> Array:
+        return np.bincount(self.owner, values, minlength=self.width)
+
+    @cached_property
+    def _weight(self) -> Array:
+        """The weight of each entry."""
+        return np.asarray(self.cells.weight[self.cell], dtype=float)
+
+    @cached_property
+    def _total(self) -> Array:
+        """The weight of each set."""
+        return self._sum(self._weight)
+
+    @cached_property
+    def _linked(self) -> bool:
+        """Whether a row, or a cluster, is in two sets."""
+        sums, _ = self._by_unit(1.0)
+        return bool((np.bincount(sums.tocsr().indices) > 1).any())
+
+    def _by_unit(self, values: Any) -> tuple[Any, Array]:
+        """Return the sums of entries of each set and independent row, and the number of rows."""
+        entries = self.owner, np.arange(self.cells.n_cells)[self.cell]
+        each = np.broadcast_to(values, len(self.owner))
+        shape = (self.width, self.cells.n_cells)
+        return unit_sums(self.cells, sparse.csr_array((each, entries), shape=shape))
+
+    def _squared(self, values: Any) -> Array:
+        """Return for each set the sum over rows or clusters of squares of their sums."""
+        sums, times = self._by_unit(values)
+        return np.asarray((sums * sums) @ times)
+
+    def _products(self, values: Any) -> Array:
+        """Return sums over rows or clusters of products, sets × sets."""
+        sums, times = self._by_unit(values)
+        products = np.asarray(((sums * times) @ sums.T).todense())
+        np.fill_diagonal(products, 0.0)
+        return products

@@ -1,7 +1,7 @@
 """Results of audits: of one auditor, and the report of several; and the rows behind a pair."""
 
 from skbiasamp.render.facts import Facts, Finding
-from skbiasamp.results._audit_tables import at_base_rate as at_base_rate
+from skbiasamp.results._audit_document import at_base_rate as at_base_rate
 from skbiasamp.results._comparison import FINDINGS as COMPARISON_FINDINGS  # noqa: F401
 
 # Not in `__all__`: what other packages of skbiasamp use.
