@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -190,8 +190,7 @@ def explain(
     scores = score if y_score is None else y_score
     rest = given, scores, attributions, random_state, asked.call
     with asked.speaking():
-        predictors = _predictors_of(asked, train)
-        return explained(source, train, *rest, alone=True, more=predictors)
+        return explained(source, train, *rest, alone=True, more=_predictors_of(asked, train))
 
 
 def _predictors_of(asked: Request, train: Contingency | None) -> dict[str, Any]:
@@ -310,8 +309,8 @@ def _subgroups_of(
     _, stratum = rows.of_cells
     n = np.bincount(stratum, rows.fine.weight, minlength=len(rows.names))
     members = [
-        (group_of(each.values, each.columns), np.flatnonzero(each.strata[stratum]))
-        for each in subgroups_of(rows.given, rows.names, n, depth=depth, min_rows=min_rows)
+        (name, np.flatnonzero(strata[stratum]))
+        for name, strata in _subgroups(rows.given, rows.names, n, depth=depth, min_rows=min_rows)
     ]
     table = assess_subgroups(_auditor_of(train).pairs_of, rows.cells, members, level=LEVEL)
     first = ["subgroup", "value", "low", "high", "rows", "differs"]
@@ -421,23 +420,15 @@ def _of_features(
 # --------------------------------------------------------------------------- subgroups
 
 
-class Subgroup(NamedTuple):
-    """Values of some columns, and which strata have them."""
-
-    columns: Names
-    values: Names
-    strata: Array
-
-
-def subgroups_of(
+def _subgroups(
     columns: Names, strata: Names, rows: Array, *, depth: int, min_rows: float
-) -> list[Subgroup]:
-    """Return all subgroups of up to `depth` columns that have at least so many rows.
+) -> Iterator[tuple[str, Array]]:
+    """Yield the name of each subgroup of up to `depth` columns, and which strata are in it.
 
-    A stratum is a value of each column, and `rows` are those of each stratum.
+    A stratum is a value of each column, and `rows` are those of each stratum. Subgroups have at
+    least `min_rows` rows.
     """
     values = pd.DataFrame([name if len(columns) > 1 else (name,) for name in strata])
-    subgroups = []
     for size in range(1, depth + 1):
         for chosen in combinations(range(len(columns)), size):
             code = values.groupby(list(chosen), sort=False).ngroup().to_numpy()
@@ -451,9 +442,7 @@ def subgroups_of(
                 )
             for large in np.flatnonzero(n >= min_rows):
                 own = values.iloc[int(np.argmax(code == large)), list(chosen)]
-                names = tuple(columns[i] for i in chosen)
-                subgroups.append(Subgroup(names, tuple(own), code == large))
-    return subgroups
+                yield group_of(tuple(own), [columns[i] for i in chosen]), code == large
 
 
 def assess_subgroups(

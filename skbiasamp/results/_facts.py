@@ -372,25 +372,17 @@ def _worst(
 def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None) -> Gap | None:
     """Return the gap that a page begins with: it grows by what the numbers that are shown say."""
     if view == "gap":
-        places = 3 if result.percent else 9
-        first, other = ahead_first(changes, places)
-        sides = zip((first.before, first.after), (other.before, other.after), strict=True)
-        before, after = (
-            shown_change(of or 0.0, own or 0.0)
-            if result.percent
-            else round(own or 0.0, 9) - round(of or 0.0, 9)
-            for own, of in sides
-        )
-        ends = _ends_of_growth(result, first, other) if result.percent else None
-        if not result.percent and result.value and result.low < result.high:
-            unit = (after - before) / result.value
-            return Gap(
-                *(first.group, other.group, before, after, after - before),
-                *sorted((unit * result.low, unit * result.high)),
-            )
-        if ends is not None:  # a gap lies between −1 and 1
-            ends = max(ends[0], -1 - before), min(ends[1], 1 - before)
-        return Gap(first.group, other.group, before, after, after - before, *(ends or (None, None)))
+        gap = gap_of_two(changes, percent=result.percent)
+        ends: tuple[float, float] | None = None
+        if not result.percent:
+            if result.value and result.low < result.high:
+                unit = gap.growth / result.value
+                low, high = sorted((unit * result.low, unit * result.high))
+                ends = low, high
+        elif (ends := _ends_of_growth(result, *ahead_first(changes, 3))) is not None:
+            # A gap lies between −1 and 1.
+            ends = max(ends[0], -1 - gap.before), min(ends[1], 1 - gap.before)
+        return gap if ends is None else replace(gap, low=ends[0], high=ends[1])
     if view != "groups" or worst is None or worst.change is None or not result.percent:
         return None
     if worst.effect in ("unclear", "unknown") and result.verdict != words.NO_EFFECT:
@@ -407,11 +399,11 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
     )
     # Across 0 the gap moves, else it grows or shrinks in the direction in which it is.
     sign = math.copysign(1.0, before or after) if before * after >= 0 else 1.0
-    ends = None
-    if worst.low is not None and worst.high is not None:
-        ends = tuple(sorted((sign * worst.low, sign * worst.high)))  # type: ignore[assignment]
-    growth = sign * (after - before)
-    return Gap(worst.group, EVERYBODY, before, after, growth, *(ends or (None, None)))
+    gap = Gap(worst.group, EVERYBODY, before, after, sign * (after - before), None, None)
+    if worst.low is None or worst.high is None:
+        return gap
+    low, high = sorted((sign * worst.low, sign * worst.high))
+    return replace(gap, low=low, high=high)
 
 
 def _everybody(
@@ -427,6 +419,18 @@ def _everybody(
         for side in ("before", "after")
     )
     return before, after
+
+
+def gap_of_two(changes: Sequence[Change], *, percent: bool = True) -> Gap:
+    """Return the gap of two groups, as the numbers that are shown say it; it has no interval."""
+    first, other = ahead_first(changes, 3 if percent else 9)
+
+    def apart(side: str) -> float:
+        own, of = (getattr(each, side) or 0.0 for each in (first, other))
+        return shown_change(of, own) if percent else float(round(own, 9) - round(of, 9))
+
+    before, after = apart("before"), apart("after")
+    return Gap(first.group, other.group, before, after, after - before, None, None)
 
 
 def ahead_first(changes: Sequence[Change], places: int) -> list[Change]:
@@ -574,8 +578,8 @@ def _reason(result: Any) -> str | None:
         math.isinf(value) for value in result.statistics.values() if isinstance(value, float)
     ):
         return "infinite"
-    if result._undefined:
-        return "undefined"
+    if math.isnan(result.value) or np.isnan(result._column("delta", 1.0)).all():
+        return "undefined"  # no value, or no pair that has both sides
     if result.confidence_level is None:
         return "no interval"
     if result.kind.has_attacker:

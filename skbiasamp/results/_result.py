@@ -241,11 +241,6 @@ class AuditResult(Shown, OfMetric):
         return bool(self.statistics.get("labelled", True))
 
     @property
-    def _undefined(self) -> bool:
-        """Whether there is nothing to compare: no value, or no pair that has both sides."""
-        return math.isnan(self.value) or bool(np.isnan(self._column("delta", 1.0)).all())
-
-    @property
     def differs(self) -> bool:
         """Whether value and published value are two numbers, to four digits."""
         return not math.isnan(self.value) and abs(self.published - self.value) >= 5e-5

@@ -263,7 +263,13 @@ class Timeline(Paged, OfMetric):
             )
             known = None if math.isnan(sum(labelled)) else labelled
             moved.append(Moved(name_of(group), task_of(task), *predicted, known))
-        return tuple(sorted(moved, key=_distance, reverse=True))
+
+        def way(each: Moved) -> float:
+            """Return how far predictions moved from the labels."""
+            before, after = each.labels or (0.0, 0.0)
+            return abs((each.after - after) - (each.before - before))
+
+        return tuple(sorted(moved, key=way, reverse=True))
 
     def to_frame(self, *, pairs: bool = False) -> pd.DataFrame:
         """Return one row a period, or one for each period and pair of group and task.
@@ -304,6 +310,11 @@ class Timeline(Paged, OfMetric):
             Action(*(express("over", "step", facts.verdict, i, part) for part in range(3)))
             for i in range(n_steps)
         ]
+        chart = None
+        if facts.reference_value is not None and any(row["value"] is not None for row in periods):
+            caption = express("over", "chart", self.confidence_level, self.kind.is_signed)
+            reference, since = facts.reference_value, facts.onset
+            chart = Chart(caption, self.sentence, periods, reference, since, facts.versions)
         settings = {metric_name(self.name): self.params}
         written = record(self.context, self.context.get("data_files", []), settings)
         return document_of(
@@ -311,7 +322,7 @@ class Timeline(Paged, OfMetric):
             express("over", "title_of_page"),
             [
                 Section(express("page", "report"), [_card(self, facts)], "first"),
-                Section(express("over", "picture"), [_chart(self, facts, periods)], "value"),
+                Section(express("over", "picture"), [chart], "value"),
                 Section(express("page", "next"), [Actions(steps)], "next", only="page"),
                 Section(express("over", "which"), _pairs(self), "pairs", only="page"),
                 Section(
@@ -331,30 +342,10 @@ class Timeline(Paged, OfMetric):
         )
 
 
-def _distance(moved: Moved) -> float:
-    """Return how far predictions moved from the labels."""
-    before, after = moved.labels or (0.0, 0.0)
-    return abs((moved.after - after) - (moved.before - before))
-
-
 _MOST = 3
 _MOST_GROUPS = 8
 _MOST_NOTES = 500
 _DRAWN = ("value", "low", "high", "expected")
-
-
-def _chart(timeline: Timeline, facts: Watch, periods: list[dict[str, Any]]) -> Chart | None:
-    """Return the value over time, if any period has one."""
-    if facts.reference_value is None or all(row["value"] is None for row in periods):
-        return None
-    return Chart(
-        express("over", "chart", timeline.confidence_level, timeline.kind.is_signed),
-        timeline.sentence,
-        periods,
-        facts.reference_value,
-        facts.onset,
-        facts.versions,
-    )
 
 
 def _rates(facts: Watch) -> Dumbbell | None:
