@@ -384,9 +384,8 @@ def look_closer(
         able = [_change_panel(facts), _error_panel(facts), strata]
     panels = [panel for panel in able if panel is not None]
     panels += [Panel(table.caption, table, wide=True) for table in tables]
-    return Section(
-        express("page", "closer"), [Panels(panels)] if panels else [], "closer", only="page"
-    )
+    items = [Panels(panels)] if panels else []
+    return Section(express("page", "closer"), items, "closer", only="page")
 
 
 def _change_panel(facts: Facts) -> Panel | None:
@@ -419,14 +418,11 @@ def _change_panel(facts: Facts) -> Panel | None:
     )
 
 
-def like_with_like(
-    facts: Facts,
-    rows: Sequence[tuple[str, float | None, float | None, float | None]],
-) -> Panel:
+def like_with_like(facts: Facts, rows: Iterable[tuple[str, float | None]]) -> Panel:
     """Return the value of all rows, and that within strata."""
     scale = 100 if facts.percent else 1
     scale *= 2 if facts.view == "gap" else 1  # a gap of two groups changes by twice the value
-    sizes = [(name, round(scale * value, 1)) for name, value, *_ in rows if value]
+    sizes = [(name, round(scale * value, 1)) for name, value in rows if value]
     blocks = [(express("page", "strata_unit", facts), sizes)]
     axis = Axis.around((value for _, block in blocks for _, value in block), balanced=True)
     text = express("page", "strata_text", facts.within, facts.given)

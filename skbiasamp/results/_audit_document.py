@@ -33,7 +33,6 @@ from skbiasamp.render.document import (
     Cell,
     Document,
     Item,
-    Panel,
     Panels,
     Section,
     Slider,
@@ -83,7 +82,11 @@ def audit_document(report: AuditReport) -> Document:
     """Return what a report of an audit says."""
     if report.columns:
         return _document_of_columns(report)
-    facts, slider = report.facts, slider_of(report)
+    facts, slider, strata = report.facts, slider_of(report), None
+    if report.explanation is not None and report.explanation.conditional is not None:
+        within = records(report.explanation.conditional)
+        rows = [("all rows", facts.value), *((row["part"], row["value"]) for row in within)]
+        strata = like_with_like(facts, rows)
     combined = None if report.primary is None else report[report.primary]
     tables = [
         columns_table(report.by_column, combined, report.limit),
@@ -96,7 +99,7 @@ def audit_document(report: AuditReport) -> Document:
         thresholds = thresholds[2:]
     sections = [
         Section(express("page", "report"), [first_screen(facts, topic_of(facts))], "first"),
-        look_closer(facts, strata=_strata(report), tables=filter(None, tables)),
+        look_closer(facts, strata=strata, tables=filter(None, tables)),
         next_steps(facts),
         folded("thresholds", thresholds if any(thresholds) else [], "thresholds"),
         folded("source", [*explanation_items(report.explanation)], "why"),
@@ -192,17 +195,6 @@ def _facts_of(report: AuditReport) -> dict[str, str]:
     return known | {"Made by": f"skbiasamp {versions.get('skbiasamp', '')}".strip()}
 
 
-def _strata(report: AuditReport) -> Panel | None:
-    """Return the gap within strata beside that of all rows, if strata were passed."""
-    explanation, facts = report.explanation, report.facts
-    if explanation is None or explanation.conditional is None:
-        return None
-    rows = [("all rows", facts.value, facts.low, facts.high)]
-    within = records(explanation.conditional)
-    rows += [(row["part"], row["value"], row["low"], row["high"]) for row in within]
-    return like_with_like(facts, rows)
-
-
 def _statistics(report: AuditReport) -> Iterator[Item | None]:
     """Yield what statisticians look for: terms, metrics, pairs, rates, findings and the record."""
     facts = report.facts
@@ -221,26 +213,18 @@ def _statistics(report: AuditReport) -> Iterator[Item | None]:
     columns, wanted = context.get("group_columns", ()), "favourable" in context
     yield from selection_tables(selection, columns, ratios=wanted)[:-1]
     yield other_findings(report.findings)
-    yield _not_measured(report)
-    settings: dict[str, Any] = {}
+    settings, unmeasured = dict[str, Any](), list[Text]()
     for name, result in report.items():
         own = {key: result.params[key] for key in result.params if key in result.settings}
         settings[metric_name(name)] = own | dict(result.statistics)
-    yield record(report.context, report.data_files, settings)
-
-
-def _not_measured(report: AuditReport) -> Section:
-    """Return what was not measured, and why."""
-    texts = [
-        Text(express("audit", "lead", result.facts), f"{metric_name(name)}:")
-        for name, result in report.items()
-        if result.verdict == NOT_MEASURED
-    ]
+        if result.verdict == NOT_MEASURED:
+            why = express("audit", "lead", result.facts)
+            unmeasured.append(Text(why, f"{metric_name(name)}:"))
     for code in report.context.get("not_measured", ()):
-        texts.append(
-            Text(express("tables", "left_out", code, 1), express("tables", "left_out", code, 0))
-        )
-    return Section(express("tables", "not_measured"), [Bullets(texts)], folded=True)
+        metrics, why = (express("tables", "left_out", code, part) for part in (0, 1))
+        unmeasured.append(Text(why, metrics))
+    yield Section(express("tables", "not_measured"), [Bullets(unmeasured)], folded=True)
+    yield record(report.context, report.data_files, settings)
 
 
 # --------------------------------------------------------------------------- tables
@@ -350,7 +334,11 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         return None
     uncounted = _UNCOUNTED + f": {result.uncounted}" * bool(result.uncounted)
     rows = [_read(row, uncounted) for row in records(result.strongest(MOST_ROWS))]
-    rows.sort(key=has_few_rows)
+
+    def few_rows(row: Mapping[str, Any]) -> bool:
+        return row.get("n") is not None and row["n"] < FEWEST_ROWS
+
+    rows.sort(key=few_rows)
     heading, named = naming_of_pairs(result.table, result.group_columns)
     level = result.confidence_level or 0.95
     drawn_column = "change" if "change" in rows[0] else "amplification"
@@ -382,7 +370,7 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
     if len(rows) < 2 or max(sizes) - min(sizes) > 1e-12:
         n = {"Rows of the task" if _of_tasks(result) else "Rows": shown("n", count)}
         columns = table_columns(columns, "Interval", "Adjusted p" * (len(rows) > 1), n)
-    few = has_few_rows(rows[-1]) and not has_few_rows(rows[0])
+    few = few_rows(rows[-1]) and not few_rows(rows[0])
     return Table.of(
         rows,
         columns,
@@ -393,10 +381,6 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         first=heading,
         marks="Change and interval" if drawn_column == "change" else "Amplification and interval",
     )
-
-
-def has_few_rows(row: Mapping[str, Any]) -> bool:
-    return row.get("n") is not None and row["n"] < FEWEST_ROWS
 
 
 def _read(row: dict[str, Any], uncounted: str) -> dict[str, Any]:

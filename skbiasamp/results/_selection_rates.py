@@ -109,11 +109,19 @@ class SelectionRates(Paged):
         task = "a score above the median" if scored else task
         tables = selection_tables(rows, context.get("group_columns", ()), task)
         opening: list[Item | None] = [Text(selected)]
-        if below := _below(rows):
+        known = [row for row in rows if row["impact_ratio"] is not None]
+        below = [row for row in known if row["impact_ratio"] < FOUR_FIFTHS]
+        if below:
+            below.sort(key=lambda row: row["impact_ratio_high"] or 0)  # beyond chance first
+            names = [
+                f"{name_of(row['by'])}: {group_of(row['category'])}, "
+                + "{} ({} to {})".format(*(number(row[end], ".2f") for end in _RATIO))
+                for row in below[:_MOST_BELOW]
+            ]
             more = len(below) - _MOST_BELOW
             opening += [
                 Text(express("selection", "some_below")),
-                Bullets.of(below[:_MOST_BELOW]),
+                Bullets.of(names),
                 Text(express("selection", "more", more), quiet=True) if more > 0 else None,
             ]
         else:
@@ -269,18 +277,3 @@ def _differences(rows: list[dict[str, Any]]) -> Section:
     )
     title = express("selection", "differences")
     return Section(title, [table] if rows else [], "differences", only="page")
-
-
-def _below(rows: Iterable[dict[str, Any]]) -> list[str]:
-    """Name the categories below four fifths, those that are so beyond chance first."""
-    low = [
-        row for row in rows if row["impact_ratio"] is not None and row["impact_ratio"] < FOUR_FIFTHS
-    ]
-    return [
-        "{}: {}, {} ({} to {})".format(
-            name_of(row["by"]),
-            group_of(row["category"]),
-            *(number(row[end], ".2f") for end in _RATIO),
-        )
-        for row in sorted(low, key=lambda row: row["impact_ratio_high"] or 0)
-    ]
