@@ -20,15 +20,11 @@ from skbiasamp.render.document import Document
 from skbiasamp.render.facts import Change, Facts, Finding, Guesses, Model
 from skbiasamp.render.words import express
 from skbiasamp.results._facts import (
-    RATED,
     ahead_first,
     change_in,
+    facts_of_changes,
     gap_of_two,
     group_name,
-    ratios_of,
-    view_of,
-    wanted_in,
-    who_of,
 )
 from skbiasamp.results.exports import (
     OfMetric,
@@ -47,19 +43,17 @@ def model_facts(result: Any, model: str, context: Mapping[str, Any] | None = Non
     """Return what a comparison tells of one model."""
     known = context or {}
     value, low, high = result.judged(model)
-    changes = _changes(result, model, known)
-    groups = tuple(dict.fromkeys(change.group for change in changes))
-    tasks = tuple(dict.fromkeys(change.task for change in changes))
-    view = view_of(result, changes, groups, tasks)
+    shared = facts_of_changes(result, _changes(result, model, known), known)
+    view, changes = shared["view"], shared["changes"]
     row, verdict, reason = result._row(model), result.verdict(model), None
     if verdict == words.NOT_MEASURED:
         reason = "undefined" if math.isnan(value) else "no interval"
-    favourable = wanted_in(known)
     sizes: Any = [change for change in changes if change.change is not None]
     worst = max(sizes, key=lambda each: abs(each.change), default=None)
+    gap = labelled = None
     if view == "gap":
         worst = max(changes, key=lambda each: abs((each.after or 0) - (each.before or 0)))
-    gap = None
+        labelled = _labelled_gap(result, changes, known)
     if view == "gap" and result.percent:
         gap = gap_of_two(changes)
         first, other = ahead_first(changes, 3)
@@ -69,41 +63,24 @@ def model_facts(result: Any, model: str, context: Mapping[str, Any] | None = Non
             gap = replace(gap, low=ends[0], high=ends[1])
     return Facts(
         verdict,
-        view,
         model=name_of(model),
-        data=known.get("data_name"),
-        metric=result.metric,
-        direction=result.direction,
         **dict(zip(("value", "low", "high"), as_json((value, low, high)), strict=True)),
         p_value=as_json(row["p_adjusted"]),
-        level=result.confidence_level,
-        unit=result.unit,
-        percent=result.percent,
         gap=gap,
         worst=worst,
-        who=who_of(changes, tasks, favourable, percent=result.percent) if view in RATED else None,
-        ratios=ratios_of(changes, tasks, favourable) if result.percent and view in RATED else None,
-        labelled_gap=_labelled_gap(result, changes, known) if view == "gap" else None,
+        labelled_gap=labelled,
         guesses=_guesses(result, model),
-        changes=changes,
         before=name_of(result.reference),
         after=name_of(model),
-        tasks=tasks,
-        target=known.get("target"),
-        groups=groups,
-        favourable=favourable,
         about="the group",
         reason=reason,
         models=tuple(
             Model(name_of(own["model"]), own["value"], own["low"], own["high"], own.get("verdict"))
             for own in records(result.table)
         ),
-        n=as_json(result.n_samples),
-        n_train=known.get("n_train"),
         n_runs=known.get("n_runs"),
-        n_dropped=known.get("n_dropped") or None,
         changed=as_json(row["changed"]),
-        date=(known.get("date") or "").partition(" ")[0] or None,
+        **shared,
     )
 
 

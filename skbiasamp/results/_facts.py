@@ -30,73 +30,79 @@ from skbiasamp.render.facts import (
 )
 from skbiasamp.results.exports import as_json, records
 
-RATED = ("gap", "groups", "tasks")  # views of how often groups have a task
-
 
 def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts:
     """Return what one result tells; `context` is that of its report."""
     known = context or {}
     columns = tuple(known.get("group_columns") or result.group_columns)
-    changes = changes_of(result, known)
-    groups = tuple(dict.fromkeys(change.group for change in changes))
-    tasks = tuple(dict.fromkeys(change.task for change in changes))
-    view = view_of(result, changes, groups, tasks)
+    widens = result.verdict not in (words.REDUCES, words.NO_EFFECT)
+    shared = facts_of_changes(result, changes_of(result, known), known, widens=widens)
+    view, changes, who = shared["view"], shared["changes"], shared["who"]
     worst = _worst(result, view, changes, known)
-    favourable = wanted_in(known)
-    who = None
-    if view in RATED:
-        widens = result.verdict not in (words.REDUCES, words.NO_EFFECT)
-        who = who_of(changes, tasks, favourable, widens=widens, percent=result.percent)
-        if who is not None and view == "groups":
-            worst = next(change for change in changes if change.group == who.group)
+    if who is not None and view == "groups":
+        worst = next(change for change in changes if change.group == who.group)
     # Whether the labels show a clear association of any pair.
     clear = result.table.get("direction_clear")
     sides = ("labels", "predictions") if result.labelled else ("reference rows", "these rows")
     if isinstance(base := result.params.get("base"), str) and base == "train" and result.labelled:
         sides = ("training labels", "predictions")
+    published = ("published", "published_low", "published_high")
     numbers = {
         name: as_json(getattr(result, name))
-        for name in (
-            *("value", "low", "high", "p_value"),
-            *("published", "published_low", "published_high"),
-        )
+        for name in ("value", "low", "high", "p_value", *published)
     }
     numbers |= {name: as_json(result.statistics.get(name)) for name in ("shift", "selection")}
     return Facts(
         result.verdict,
-        view,
-        metric=result.metric,
-        direction=result.direction,
-        level=result.confidence_level,
-        unit=result.unit,
-        percent=result.percent,
         gap=_gap(result, view, changes, worst),
         worst=worst,
-        who=who,
-        ratios=ratios_of(changes, tasks, favourable) if result.percent and view in RATED else None,
         everybody=_everybody(result, view, changes, worst),
         guesses=_guesses(result),
         robust=_robust(result, columns),
-        changes=changes,
         before=sides[0],
         after=sides[1],
         labels_differ=None if clear is None else any(each is True or each == 1 for each in clear),
-        tasks=tasks,
-        target=known.get("target"),
-        groups=groups,
-        favourable=favourable,
         amplified=result.amplified,
         about=result.about,
         baseline="the labels" if result.params.get("equalize", "") is None else result.baseline,
         reason=_reason(result),
-        n=as_json(result.n_samples),
-        n_train=known.get("n_train"),
-        n_dropped=known.get("n_dropped") or None,
-        date=(known.get("date") or "").partition(" ")[0] or None,
         model=known.get("model_name"),
-        data=known.get("data_name"),
         **numbers,
+        **shared,
     )
+
+
+def facts_of_changes(
+    result: Any, changes: tuple[Change, ...], context: Mapping[str, Any], *, widens: bool = True
+) -> dict[str, Any]:
+    """Return what is told alike of one model and of a model beside a reference."""
+    groups, tasks = (
+        tuple(dict.fromkeys(getattr(change, name) for change in changes))
+        for name in ("group", "task")
+    )
+    view, favourable = view_of(result, changes, groups, tasks), wanted_in(context)
+    rated, percent = view in ("gap", "groups", "tasks"), result.percent
+    who = who_of(changes, tasks, favourable, widens=widens, percent=percent) if rated else None
+    return {
+        "view": view,
+        "metric": result.metric,
+        "direction": result.direction,
+        "level": result.confidence_level,
+        "unit": result.unit,
+        "percent": percent,
+        "who": who,
+        "ratios": ratios_of(changes, tasks, favourable) if rated and percent else None,
+        "changes": changes,
+        "tasks": tasks,
+        "target": context.get("target"),
+        "groups": groups,
+        "favourable": favourable,
+        "n": as_json(result.n_samples),
+        "n_train": context.get("n_train"),
+        "n_dropped": context.get("n_dropped") or None,
+        "date": (context.get("date") or "").partition(" ")[0] or None,
+        "data": context.get("data_name"),
+    }
 
 
 def report_facts(report: Any) -> Facts:
