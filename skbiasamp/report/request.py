@@ -53,20 +53,6 @@ def context_of(
     }
 
 
-def call_of(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
-    """Return the call with these arguments: data by the names of their parameters."""
-    arguments = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        value = given[name]
-        if value is parameter.default:
-            continue
-        is_option = _is_option(value) or name == "auditor"
-        text = " ".join(repr(value).split()) if is_option else name
-        positional = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-        arguments.append(text if positional else f"{name}={text}")
-    return f"skbiasamp.{function.__name__}({', '.join(arguments)})"
-
-
 def _is_option(value: Any) -> bool:
     """Whether an argument is an option, and no data."""
     if isinstance(value, list):
@@ -158,8 +144,17 @@ class Request:
     @cached_property
     def call(self) -> str:
         """The call as text: data by the names of their parameters."""
-        arguments = {name: getattr(self, own) for name, own in _FRAMES.items()}
-        return call_of(self.verb, {**vars(self), **arguments, **self.options})
+        frames = {name: getattr(self, own) for name, own in _FRAMES.items()}
+        given, arguments = {**vars(self), **frames, **self.options}, []
+        for name, parameter in inspect.signature(self.verb).parameters.items():
+            value = given[name]
+            if value is parameter.default:
+                continue
+            is_option = _is_option(value) or name == "auditor"
+            text = " ".join(repr(value).split()) if is_option else name
+            positional = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+            arguments.append(text if positional else f"{name}={text}")
+        return f"skbiasamp.{self.verb.__name__}({', '.join(arguments)})"
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -196,12 +191,29 @@ class Request:
     @cached_property
     def own(self) -> list[Any] | None:
         """The auditors that the user chose; None if there are none."""
-        return None if self.auditor is None else checked(self.auditor)
+        if self.auditor is None:
+            return None
+        own = list(self.auditor) if isinstance(self.auditor, list | tuple) else [self.auditor]
+        if not own:
+            raise InputError("{auditor} is an empty list: pass one auditor or more, or None.")
+        for auditor in own:
+            require_auditor(auditor, "auditor")
+        return own
 
     @cached_property
     def reads(self) -> str:
         """What labels are, as these auditors read them: "labels", "texts" or "numbers"."""
-        return read_as(self.own)
+        names: dict[str, str] = {}  # of the first auditor that reads each
+        for auditor in self.own or ():
+            names.setdefault(getattr(auditor, "reads", "labels"), type(auditor).__name__)
+        if len(names) > 1:
+            (kind, first), (kinds, other), *_ = names.items()
+            text = (
+                "{auditor} must all read {kind}, or all {kinds}; got {name} and {other}. Audit "
+                "twice."
+            )
+            raise InputError(text, kind=kind, kinds=kinds, name=first, other=other)
+        return next(iter(names), "labels")
 
     def speaking(self) -> AbstractContextManager[None]:
         """Let errors name the columns of a frame, in place of arrays that were not passed."""
@@ -258,30 +270,6 @@ def reading(kind: str) -> list[Any]:
 def _classes() -> list[type[BaseAuditor]]:
     every = (getattr(metrics, name) for name in metrics.__all__)
     return [value for value in every if isinstance(value, type) and issubclass(value, BaseAuditor)]
-
-
-def checked(auditors: Any) -> list[Any]:
-    """Return the auditors that the user chose, one or several."""
-    own = list(auditors) if isinstance(auditors, list | tuple) else [auditors]
-    if not own:
-        raise InputError("{auditor} is an empty list: pass one auditor or more, or None.")
-    for auditor in own:
-        require_auditor(auditor, "auditor")
-    return own
-
-
-def read_as(auditors: list[Any] | None) -> str:
-    """Return what all auditors read: "labels", "texts" or "numbers"."""
-    names: dict[str, str] = {}  # of the first auditor that reads each
-    for auditor in auditors or ():
-        names.setdefault(getattr(auditor, "reads", "labels"), type(auditor).__name__)
-    if len(names) > 1:
-        (kind, first), (kinds, other), *_ = names.items()
-        text = (
-            "{auditor} must all read {kind}, or all {kinds}; got {name} and {other}. Audit twice."
-        )
-        raise InputError(text, kind=kind, kinds=kinds, name=first, other=other)
-    return next(iter(names), "labels")
 
 
 def read_training(
