@@ -425,7 +425,7 @@ def like_with_like(facts: Facts, rows: Iterable[tuple[str, float | None]]) -> Pa
     sizes = [(name, round(scale * value, 1)) for name, value in rows if value]
     blocks = [(express("page", "strata_unit", facts), sizes)]
     axis = Axis.around((value for _, block in blocks for _, value in block), balanced=True)
-    text = express("page", "strata_text", facts.within, facts.given)
+    text = express("audit", "alike_rows", facts)
     return Panel(express("page", "strata_title"), Lengths(blocks, axis), text)
 
 

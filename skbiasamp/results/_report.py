@@ -197,6 +197,7 @@ class AuditReport(Report[AuditResult]):
     _first = ("context", "data_files", "primary", "verdict", "facts", "results", "groups", "rates")
     _last = ("findings",)
     _if_any = (*Stored._if_any, "columns")
+    _unwritten = ("unknown",)  # facts hold it
 
     results: dict[str, AuditResult]
     groups: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -339,9 +340,7 @@ class AuditReport(Report[AuditResult]):
             {**as_json(finding), "text": finding.text, "action": finding.action}
             for finding in self.findings
         ]
-        content = super().to_dict() | {"findings": findings}
-        del content["unknown"]  # facts hold it
-        return content
+        return super().to_dict() | {"findings": findings}
 
     def to_document(self) -> Document:
         """Return what the report says as plain data, which renderers show.
@@ -595,6 +594,8 @@ class CrossAuditResult(AuditReport):
     4     4     120 -0.028 -0.117  0.061  no clear effect
     """
 
+    _unwritten = ("unknown", "predictions")
+
     folds: list[AuditResult | None] = field(default_factory=list)
     pooled: AuditResult | None = None
     table: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -658,17 +659,6 @@ class CrossAuditResult(AuditReport):
             A copy of `table`.
         """
         return self.table.copy()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python objects: NaN is None; predictions are left out.
-
-        Returns
-        -------
-        content : dict
-        """
-        content = super().to_dict()
-        del content["predictions"]
-        return content
 
     @property
     def over(self) -> str:

@@ -36,6 +36,7 @@ class Stored:
     _first: ClassVar[tuple[str, ...]] = ()
     _last: ClassVar[tuple[str, ...]] = ()
     _if_any: ClassVar[tuple[str, ...]] = ("citation",)  # left out if they are empty
+    _unwritten: ClassVar[tuple[str, ...]] = ()
     _in_rows: ClassVar[bool] = False  # whether tables are written row by row
 
     def to_dict(self) -> dict[str, Any]:
@@ -53,7 +54,7 @@ class Stored:
             name: records(value) if self._in_rows and isinstance(value, pd.DataFrame)
             else as_json(value)
             for name, value in values.items()
-            if name not in self._if_any or len(value)
+            if name not in self._unwritten and (name not in self._if_any or len(value))
         }  # fmt: skip
 
     def to_json(self, path: Any = None, **options: Any) -> str:
