@@ -157,7 +157,7 @@ def _beside_each_other(columns: Sequence[tuple[str, Facts, float | None]]) -> Du
         gaps=(),
         left_out="",
         cut=0,
-        note=" ".join(f"{name}: {picture.note}" for name, picture in pictures if picture.note),
+        note=express("audit", "ratios_by", [(name, own) for name, own, _ in columns]),
     )
 
 

@@ -75,7 +75,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
 def facts_of_changes(
     result: Any, changes: tuple[Change, ...], context: Mapping[str, Any], *, widens: bool = True
 ) -> dict[str, Any]:
-    """Return what is told alike of one model and of a model beside a reference."""
+    """Return the facts that an audit and a comparison have in common."""
     groups, tasks = (
         tuple(dict.fromkeys(getattr(change, name) for change in changes))
         for name in ("group", "task")
