@@ -247,6 +247,17 @@ def test_a_comparison_says_how_many_rows_were_left_out():
     assert "30 rows have no group and are left out." in part_of(report, "Card").scope
 
 
+def test_a_first_screen_has_at_most_ten_numbers():
+    """Beside those in the picture; a date is one, and digits in names are none."""
+    reports = [compas(limit=0.02), compared(WIDENED, [OLD, FAIR], favourable=1)]
+    for report in (*reports, SCENARIOS["watch"](), SCENARIOS["trained_labels"]()):
+        card = part_of(report, "Card")
+        texts = [card.title, card.lead, card.picture.note]
+        texts += [f"{each.strong} {each.text}" for each in card.answers]
+        text = re.sub(r"\d{4}-\d\d", "1", re.sub("“[^”]*”", "", " ".join(texts)))
+        assert len(NUMBER.findall(text)) <= 10, text
+
+
 # --------------------------------------------------------------------------- over time
 
 

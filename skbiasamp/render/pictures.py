@@ -223,8 +223,8 @@ def _ticks(scale: _Scale, form: str = "+.3g") -> list[tuple[float, str]]:
 
 # --------------------------------------------------------------------------- thresholds of a score
 
-_WIDTH, _HEIGHT, _LEFT, _RIGHT = 720, 340, 58, 14
-_TOP, _MIDDLE, _LOWER, _BOTTOM = 12, 190, 220, 330
+_SLIDER_HEIGHT = 340
+_HIGHEST, _MIDDLE, _LOWER, _LOWEST = 12, 190, 220, 330  # ends of the rates, and of the value
 _MOST = 6  # groups that have a line
 
 
@@ -245,24 +245,27 @@ def lines(slider: Slider) -> dict[str, Any]:
     drawn = sorted({*order[: _MOST // 2], *order[-_MOST // 2 :]})
 
     least, most = spans[1]
+    # How far the rates of the groups that count are apart, as these are shown.
+    counted = zip(rates, slider.counted, strict=True)
+    now = [round(values[slider.start], 3) for values, counts in counted if counts]
 
     def x(at: int) -> float:
         return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * (at - 1) / max(n - 1, 1), 1)
 
     def low(value: float) -> float:
-        return round((_LOWER + _BOTTOM) / 2 - value / size * (_BOTTOM - _LOWER) / 2, 1)
+        return round((_LOWER + _LOWEST) / 2 - value / size * (_LOWEST - _LOWER) / 2, 1)
 
     def line(values: list[float], y: Any) -> str:
         return " ".join(f"{x(at)},{y(value)}" for at, value in enumerate(values) if at)
 
     def high(value: float) -> float:
-        return round(_MIDDLE - value * (_MIDDLE - _TOP), 1)
+        return round(_MIDDLE - value * (_MIDDLE - _HIGHEST), 1)
 
     lower, upper = (line(end.tolist(), low) for end in ends[1])
     limits = [] if slider.limit is None else [low(slider.limit), low(-slider.limit)]
     return {
         "width": _WIDTH,
-        "height": _HEIGHT,
+        "height": _SLIDER_HEIGHT,
         "left": _LEFT,
         "right": _WIDTH - _RIGHT,
         "x": x(slider.start),
@@ -279,7 +282,7 @@ def lines(slider: Slider) -> dict[str, Any]:
             "rates": [values[slider.start] for values in rates],
             "accuracy": accuracy[slider.start],
             "amplification": amplification[slider.start],
-            "gap": _gap(slider, rates),
+            "gap": max(now) - min(now),
             "spans": spans,
             "verdict": "" if slider.limit is None else against_limit(least, most, slider.limit),
         },
@@ -295,13 +298,6 @@ def lines(slider: Slider) -> dict[str, Any]:
             }
         ),
     }
-
-
-def _gap(slider: Slider, rates: list[list[float]]) -> float:
-    """Return how far the rates of the groups that count are apart, as these are shown."""
-    counted = zip(rates, slider.counted, strict=True)
-    now = [round(values[slider.start], 3) for values, counts in counted if counts]
-    return max(now) - min(now)
 
 
 def against_limit(low: float, high: float, limit: float) -> str:

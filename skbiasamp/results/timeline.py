@@ -225,6 +225,9 @@ class Timeline(Paged, OfMetric):
         changes = [Change(each.group, each.task, None, each.before, each.after) for each in moved]
         tasks = list(dict.fromkeys(each.task for each in moved))
         rated = changes, tasks, [*map(name_of, self.context.get("favourable", ()))]
+        who = who_of(*rated)
+        if who is not None:  # compared with the reference
+            who = replace(who, loses=(who.after or 0.0) < (who.before or 0.0))
         return Watch(
             self.verdict,
             self.onset,
@@ -245,7 +248,7 @@ class Timeline(Paged, OfMetric):
             moved,
             gap,
             labelled,
-            who_of(*rated),
+            who,
             ratios_of(*rated),
         )
 
