@@ -58,15 +58,9 @@ def first_screen(facts: Facts, topic: str) -> Card:
             chips.append(Chip(express("audit", "alone_chip", each), tone_of(each.verdict)))
     if facts.unknown is not None and facts.unknown.verdict == words.DEPENDS:
         chips.append(Chip(express("audit", "chip", facts.unknown), "none"))
-    return Card(
-        express("audit", "title", facts, topic),
-        [*chips, _limit_chip(facts)],
-        express("audit", "lead", facts),
-        answers_of(facts, "audit") + _first_step(facts, "audit"),
-        dumbbell(facts),
-        express("audit", "scope", facts),
-        facts.date or "",
-    )
+    title, lead = express("audit", "title", facts, topic), express("audit", "lead", facts)
+    chips.append(_limit_chip(facts))
+    return _card("audit", facts, title, chips, lead, answers_of(facts, "audit"), dumbbell(facts))
 
 
 def first_screen_of_models(models: Sequence[Facts], topic: str) -> Card:
@@ -90,15 +84,7 @@ def first_screen_of_models(models: Sequence[Facts], topic: str) -> Card:
             )
             for each in models
         ]
-    return Card(
-        texts[0],
-        chips,
-        texts[1],
-        answers + _first_step(first, "comparison"),
-        picture,
-        express("comparison", "scope", first),
-        first.date or "",
-    )
+    return _card("comparison", first, texts[0], chips, texts[1], answers, picture)
 
 
 def first_screen_of_columns(
@@ -121,15 +107,27 @@ def first_screen_of_columns(
         )
         for name, own, p in columns
     ]
-    return Card(
-        express("audit", "title_of_columns", names, every[0], topic),
-        [*chips, _limit_chip(facts)],
-        express("audit", "lead_of_columns", facts),
-        answers + _first_step(facts, "audit"),
-        _beside_each_other(columns),
-        express("audit", "scope", facts),
-        facts.date or "",
-    )
+    title = express("audit", "title_of_columns", names, every[0], topic)
+    lead, picture = express("audit", "lead_of_columns", facts), _beside_each_other(columns)
+    chips.append(_limit_chip(facts))
+    return _card("audit", facts, title, chips, lead, answers, picture)
+
+
+def _card(
+    file: str,
+    facts: Facts,
+    title: str,
+    chips: list[Chip],
+    lead: str,
+    answers: list[Answer],
+    picture: Dumbbell | None,
+) -> Card:
+    """Return a first screen; what to do first has its reason if the verdict may be wrong."""
+    for each in actions_of(facts.caveats)[:1]:
+        reason = each.text if each.severity == "wrong" else ""
+        answers.append(Answer(express(file, "question", "first"), reason, each.action))
+    scope = express(file, "scope", facts)
+    return Card(title, chips, lead, answers, picture, scope, facts.date or "")
 
 
 def _beside_each_other(columns: Sequence[tuple[str, Facts, float | None]]) -> Dumbbell | None:
@@ -188,16 +186,6 @@ def answers_of(facts: Facts | Watch, file: str) -> list[Answer]:
             big=key == "much",
         )
         for key in _QUESTIONS
-    ]
-
-
-def _first_step(facts: Facts, file: str) -> list[Answer]:
-    """Return what to do first; if the verdict may be wrong, with the reason."""
-    steps = actions_of(facts.caveats)[:1]
-    question = express(file, "question", "first")
-    return [
-        Answer(question, each.text if each.severity == "wrong" else "", each.action)
-        for each in steps
     ]
 
 
@@ -295,6 +283,13 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         levels = [end for each in shown for end in (each.before, each.after) if end is not None]
         margin = 0.15 * (max(levels) - min(levels)) or 1.0
         axis = Axis(min(levels) - margin, max(levels) + margin)
+    bars = list[GapBar]()
+    known = None not in [end for each in shown for end in (each.before, each.after)]
+    if facts.view == "gap" and facts.percent and facts.gap is not None and known:
+        is_model, sides = bool(facts.models), (facts.before, facts.after)
+        titles = [express("page", "gap_in", side, is_model) for side in sides]
+        texts = express("page", "from_data", facts), express("page", "from_model", facts)
+        bars = bars_of_gap(shown, titles, texts, facts.gap, tone_of(facts.verdict))
     ends = ("", "")
     if facts.who is not None and facts.view in ("gap", "groups"):
         ends = express("page", "worse"), express("page", "better")
@@ -309,7 +304,7 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         else (facts.before, facts.after),
         key,
         ends,
-        _gap_bars(facts, shown) if facts.view == "gap" and facts.percent else (),
+        bars,
         express("page", "others", len(changes) - len(shown)) if cut else "",
         cut,
         "" if facts.percent else "amount",
@@ -349,17 +344,6 @@ def _largest_tasks(changes: Sequence[Change]) -> list[Change]:
 
 def _tone(change: Change) -> str:
     return _TONE_OF.get(change.effect, "unc")
-
-
-def _gap_bars(facts: Facts, shown: Sequence[Change]) -> list[GapBar]:
-    """Return the gap of two groups before and after, where it lies on the axis."""
-    if facts.gap is None or None in [end for each in shown for end in (each.before, each.after)]:
-        return []
-    names = [
-        express("page", "gap_in", side, bool(facts.models)) for side in (facts.before, facts.after)
-    ]
-    texts = express("page", "from_data", facts), express("page", "from_model", facts)
-    return bars_of_gap(shown, names, texts, facts.gap, tone_of(facts.verdict))
 
 
 def bars_of_gap(

@@ -51,17 +51,11 @@ def _shown(item: Item, form: str, most: int) -> Any:
 @cache
 def _template(name: str) -> Any:
     """Return a template; each is compiled when it is first needed, which takes a while."""
-    return _with_filters().get_template(f"{name}.html")
-
-
-@cache
-def _with_filters() -> Any:
     made = environment(lines=True)
-    drawn = (coordinates, lines, places)
-    made.filters |= {function.__name__: function for function in drawn}
+    made.filters |= {"coordinates": coordinates, "lines": lines, "places": places}
     made.filters |= {"shown": _shown, "day": _day}
     made.globals["symbols"] = _SYMBOLS
-    return made
+    return made.get_template(f"{name}.html")
 
 
 @cache

@@ -337,12 +337,8 @@ def run_each(
             # Tables flag uncertain pairs and a finding lists them, so warnings are held back.
             with speaking(cv=f"cv of {type(auditor).__name__}"), collected():
                 result = measure(readied(auditor, train, random_state), rows)
-            results[_unused_name(results, result.name + suffix)] = result
+            name = result.name + suffix
+            same = sum(other == name or other.startswith(f"{name} (") for other in results)
+            results[f"{name} ({same + 1})" if same else name] = result
             step.advance()
     return results
-
-
-def _unused_name(results: dict[str, Any], name: str) -> str:
-    """Return a name that no result has yet."""
-    same = sum(other == name or other.startswith(f"{name} (") for other in results)
-    return f"{name} ({same + 1})" if same else name

@@ -9,7 +9,6 @@ from skbiasamp.results._comparison import MODEL_COLUMNS as MODEL_COLUMNS
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._facts import classes_wanted as classes_wanted
 from skbiasamp.results._facts import group_name as group_name
-from skbiasamp.results._facts import is_half_of_gap as is_half_of_gap
 from skbiasamp.results._facts import possible_changes as possible_changes
 from skbiasamp.results._facts import task_name as task_name
 from skbiasamp.results._report import AuditReport, ComparisonReport
@@ -24,7 +23,6 @@ from skbiasamp.results.explanation import Explanation
 from skbiasamp.results.exports import find_changed_rows
 from skbiasamp.results.exports import without_equal_values as without_equal_values
 from skbiasamp.results.gate import Gate, GateCheck
-from skbiasamp.results.kinds import COLUMNS as COLUMNS
 from skbiasamp.results.kinds import label_index as label_index
 from skbiasamp.results.kinds import pair_names as pair_names
 from skbiasamp.results.kinds import pair_table as pair_table

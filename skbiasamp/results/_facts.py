@@ -113,7 +113,16 @@ def report_facts(report: Any) -> Facts:
         return _facts_of_columns(report)
     facts = result_facts(report[report.primary], report.context)
     if not facts.changes and "base_rate" in report.rates and "predicted_rate" in report.rates:
-        changes = _of_rates(report)
+        # Rates that no interval judges: the verdict is about something else.
+        columns, sizes = report.context.get("group_columns", ()), records(report.groups)
+        n_of, known = {str(row["group"]): row["n"] for row in sizes}, []
+        for row in records(report.rates):
+            before, after = row["base_rate"], row["predicted_rate"]
+            if before is not None and after is not None:
+                row |= {"observed": after, "change": after - before}
+                row["n"] = n_of.get(str(row["group"]))
+                known.append(change_in(row, columns, report.context, "base_rate", "unknown"))
+        changes = tuple(known)
         tasks = tuple(dict.fromkeys(change.task for change in changes))
         ratios = ratios_of(changes, tasks, facts.favourable)
         facts = replace(facts, changes=changes, ratios=ratios)
@@ -306,34 +315,14 @@ def _effect(result: Any, row: Mapping[str, Any], overall: float | None) -> str:
 
 def is_half_of_gap(result: Any) -> bool:
     """Return whether the value is half of the growth of the one gap between two groups."""
-    gap = gap_of(result)
-    return gap is not None and abs(2 * abs(result.value) - abs(gap[1] - gap[0])) <= 2e-3
-
-
-def gap_of(result: Any) -> tuple[float, float] | None:
-    """Return the difference between two groups before and after; None if there are more pairs."""
     tasks = result.table["task"]
     if result.direction != "A->T" or len(tasks) != 2 or tasks.iloc[0] != tasks.iloc[1]:
-        return None
+        return False  # there are more pairs
     rates = np.array([result._column(name, math.nan) for name in ("base", "observed")])
     # The difference of the rates that are shown, so that a reader can check it.
-    before, after = (
-        float(first - other) for first, other in rates.round(3 if result.percent else 9)
-    )
-    return None if math.isnan(before + after) else (before, after)
-
-
-def _of_rates(report: Any) -> tuple[Change, ...]:
-    """Return rates that no interval judges, of a report whose verdict is about something else."""
-    columns = report.context.get("group_columns", ())
-    sizes = {str(row["group"]): row["n"] for row in records(report.groups)}
-    changes = []
-    for row in records(report.rates):
-        before, after = row["base_rate"], row["predicted_rate"]
-        if before is not None and after is not None:
-            row |= {"n": sizes.get(str(row["group"])), "observed": after, "change": after - before}
-            changes.append(change_in(row, columns, report.context, "base_rate", "unknown"))
-    return tuple(changes)
+    first, other = rates.round(3 if result.percent else 9).T
+    before, after = first - other
+    return bool(abs(2 * abs(result.value) - abs(after - before)) <= 2e-3)
 
 
 # --------------------------------------------------------------------------- what is seen first

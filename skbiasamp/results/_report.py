@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -197,7 +197,7 @@ class AuditReport(Report[AuditResult]):
     _first = ("context", "data_files", "primary", "verdict", "facts", "results", "groups", "rates")
     _last = ("findings",)
     _if_any = (*Stored._if_any, "columns")
-    _unwritten = ("unknown",)  # facts hold it
+    _unwritten: ClassVar[tuple[str, ...]] = ("unknown",)  # facts hold it
 
     results: dict[str, AuditResult]
     groups: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -633,22 +633,18 @@ class CrossAuditResult(AuditReport):
         """What the report tells, as numbers and names, with the models of all folds."""
         repeats = self.table.groupby("repeat")["value"]
         spread = float(np.sqrt(repeats.var().mean())), float(repeats.mean().std())
+        several, models = self.table["repeat"].nunique() > 1, list[Model]()
+        for row in records(self.table):
+            repeat = row["repeat"] + 1 if several else None
+            name = express("tables", "of_fold", row["fold"] + 1, repeat)
+            models.append(Model(name, *(row[key] for key in ("value", "low", "high", "verdict"))))
         trained = Trained(
-            tuple(Model(*row) for row in self._models()),
+            tuple(models),
             self.context["n_models"],
             self.context["n_train"],
             *as_json(spread),
         )
         return replace(super().facts, trained=trained)
-
-    def _models(self) -> Iterator[tuple[Any, ...]]:
-        """Yield the name, the value with its interval, and the verdict of each model of a fold."""
-        several = self.table["repeat"].nunique() > 1
-        for row in records(self.table):
-            name = express(
-                "tables", "of_fold", row["fold"] + 1, row["repeat"] + 1 if several else None
-            )
-            yield name.strip(), *(row[key] for key in ("value", "low", "high", "verdict"))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each fold.

@@ -22,6 +22,7 @@ from skbiasamp.results.exports import Exported
 PASSED, FAILED, UNDEFINED = "passed", "failed", words.NOT_MEASURED
 # With this probability the rows that are named decide, if the value is the truth.
 _POWER = 0.8
+_JUDGED = ["change", "low_simultaneous", "high_simultaneous"]  # of a pair
 
 
 @dataclass(frozen=True)
@@ -334,12 +335,10 @@ def _added(
     if "low_simultaneous" not in table or table["change"].isna().all():
         return None
     both = Limit(limit.size, one_sided=False)  # changes of a pair have no direction either
-    intervals = zip(table["low_simultaneous"], table["high_simultaneous"], strict=True)
-    known = [interval for interval in intervals if not math.isnan(interval[0])]
-    outcomes = [both.outcome(*interval) for interval in known]
-    at = int(np.nanargmax(np.abs(table["change"].to_numpy(float))))
-    row = table.iloc[at]
-    judged = tuple(float(row[key]) for key in ("change", "low_simultaneous", "high_simultaneous"))
+    known = table[table["low_simultaneous"].notna()]
+    outcomes = [both.outcome(low, high) for _, low, high in known[_JUDGED].to_numpy(float)]
+    largest = int(np.nanargmax(np.abs(table["change"].to_numpy(float))))
+    judged = table[_JUDGED].to_numpy(float)[largest].tolist()
     check = _checked(name, result, judged, verdict, sentence, both)
     return replace(check, outcome=_worst(outcomes))
 
@@ -381,19 +380,17 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
         )
     limit.check_reached(name, result)
     table = result.table
-    intervals = zip(table["low_simultaneous"], table["high_simultaneous"], strict=True)
-    outcomes = [limit.outcome(*interval) for interval in intervals]
+    outcomes = [limit.outcome(low, high) for _, low, high in table[_JUDGED].to_numpy(float)]
     outcome = _worst(outcomes)
     size = table["change"] if limit.one_sided else table["change"].abs()
     size = size.fillna(0)  # an undefined pair may be the worst one
     pair = table.loc[size[[each == outcome for each in outcomes]].idxmax()]
     title = f"worst pair of {name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"
-    columns = ("change", "low_simultaneous", "high_simultaneous")
-    value, low, high = (float(pair[column]) for column in columns)
     n = outcomes.count(FAILED)
     outside = f"{n} pair{'s' * (n != 1)} outside the limit"
     verdict = words.REVERSES if result.verdict == words.REVERSES else outside
-    return _checked(title, result, (value, low, high), verdict, result.sentence, limit)
+    judged = [float(pair[column]) for column in _JUDGED]
+    return _checked(title, result, judged, verdict, result.sentence, limit)
 
 
 def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[GateCheck]:

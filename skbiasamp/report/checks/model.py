@@ -9,7 +9,6 @@ import numpy as np
 
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import name_of, shown_change
-from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference import paired_p_values
 from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.report.checks import ALPHA, PAIRS, WORTH_SAYING, Audited, Seen, check
@@ -24,16 +23,15 @@ _GAP = 0.05
 @check("SBA111", "identical predictions", rank=45, severity="wrong", owner="model")
 def identical_predictions(audited: Audited) -> Seen:
     """Labels and predictions are identical in every row, as if one column was read for both."""
-    same = [side for side in ("task", "group") if _identical(audited.test, side, f"{side}_pred")]
+    test, same = audited.test, list[str]()
+    sides: tuple[tuple[Any, Any], ...] = (("task", "task_pred"), ("group", "group_pred"))
+    for side, predicted in sides:
+        if test.has(side) and test.has(predicted) and not test.soft(predicted):
+            both = test.both(side).count(predicted)
+            if all(np.array_equal(both, test.count(name)) for name in (side, predicted)):
+                same.append(side)
     if same:
         yield {"sides": same}
-
-
-def _identical(test: Contingency, side: Any, predicted: Any) -> bool:
-    if not (test.has(side) and test.has(predicted)) or test.soft(predicted):
-        return False
-    both = test.both(side).count(predicted)
-    return all(np.array_equal(both, test.count(name)) for name in (side, predicted))
 
 
 @check("SBA204", "worse than chance", rank=70, severity="wrong", owner="model")
