@@ -38,6 +38,7 @@ _TONES = {"above": "up", "below": "down", "reversed": "rev"}
 _TONE_OF = {"grows": "up", "added": "up", "shrinks": "down", "reverses": "rev"}
 _EFFECTS = ("reverses", "grows", "added", "shrinks", "unclear", "unknown")
 _MOST_COLUMNS = 8  # groups of a table of tasks by groups
+_MOST_MOVED = 8  # groups of a picture of a watch
 _QUESTIONS = ("who", "much", "source", "sure")
 _FIRST, _LAST = 4, 3  # groups of a picture, of many
 _FEW = 30  # rows; a smaller group leads no picture
@@ -157,6 +158,57 @@ def _beside_each_other(columns: Sequence[tuple[str, Facts, float | None]]) -> Du
         cut=0,
         note=express("audit", "ratios_by", [(name, own) for name, own, _ in columns]),
     )
+
+
+def first_screen_of_watch(watch: Watch, date: str) -> Card:
+    """Return what a reader sees first of a watch over time."""
+    answers = answers_of(watch, "over")
+    if watch.who:
+        answers[0] = replace(answers[0], question=express("over", "question", "worse"))
+    if step := express("over", "step", watch.verdict, 0, 1):
+        answers.append(Answer(express("over", "question", "first"), "", step))
+    return Card(
+        express("over", "title", watch),
+        [Chip(watch.verdict.capitalize(), tone_of(watch.verdict))],
+        express("over", "lead", watch),
+        answers,
+        _rates_of(watch),
+        express("over", "scope", watch),
+        date,
+    )
+
+
+def _rates_of(watch: Watch) -> Dumbbell | None:
+    """Return how often groups are predicted a task, in the reference and later."""
+    own = [each for each in watch.moved if each.task == watch.moved[0].task][:_MOST_MOVED]
+    if not own:
+        return None
+    own.sort(key=lambda each: -each.after)
+    tone = tone_of(watch.verdict) if watch.gap and watch.gap.growth > 0 else "unc"
+    bars = list[GapBar]()
+    if watch.gap:
+        names = [express("over", "gap", side, watch) for side in ("before", "after")]
+        bars = bars_of_gap(own, names, ("", ""), watch.gap, tone)
+    before, after = (express("over", "side", side, watch) for side in ("before", "after"))
+    return Dumbbell(
+        express("over", "rates", watch),
+        [Mark(each.group, each.before, each.after, tone) for each in own],
+        Axis(0.0, 1.0, percent=True),
+        (before, after),
+        [("before", before), ("after", after)],
+        gaps=bars,
+        note=express("over", "ratios", watch),
+    )
+
+
+def steps_of_watch(watch: Watch) -> Section:
+    """Return the steps to take after a watch."""
+    n_steps = int(express("over", "n_steps", watch.verdict))
+    steps = [
+        Action(*(express("over", "step", watch.verdict, i, part) for part in range(3)))
+        for i in range(n_steps)
+    ]
+    return Section(express("page", "next"), [Actions(steps)], "next", only="page")
 
 
 def _values_of(models: Sequence[Facts]) -> Dumbbell | None:

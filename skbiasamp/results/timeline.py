@@ -14,24 +14,16 @@ from skbiasamp._input.checks import check_option
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import group_of, metric_name, name_of, number, task_of
 from skbiasamp.render.document import (
-    Action,
-    Actions,
-    Answer,
     Axis,
     Bullets,
-    Card,
     Chart,
-    Chip,
     Document,
-    Dumbbell,
-    GapBar,
-    Mark,
     Section,
     Table,
     Text,
 )
 from skbiasamp.render.facts import Change, Gap, Moved, Watch
-from skbiasamp.render.first import answers_of, bars_of_gap, tone_of
+from skbiasamp.render.first import first_screen_of_watch, steps_of_watch
 from skbiasamp.render.pictures import typical
 from skbiasamp.render.words import express
 from skbiasamp.results._content import (
@@ -308,11 +300,7 @@ class Timeline(Paged, OfMetric):
             named = notes.setdefault(note["text"], [])
             named += [note["period"]] if note["period"] is not None else []
         noted = [Text(express("over", "note", *note[::-1])) for note in notes.items()]
-        n_steps = int(express("over", "n_steps", facts.verdict))
-        steps = [
-            Action(*(express("over", "step", facts.verdict, i, part) for part in range(3)))
-            for i in range(n_steps)
-        ]
+        date = (self.context.get("date") or "").partition(" ")[0]
         chart = None
         if facts.reference_value is not None and any(row["value"] is not None for row in periods):
             caption = express("over", "chart", self.confidence_level, self.kind.is_signed)
@@ -324,9 +312,9 @@ class Timeline(Paged, OfMetric):
             self.context,
             express("over", "title_of_page"),
             [
-                Section(express("page", "report"), [_card(self, facts)], "first"),
+                Section(express("page", "report"), [first_screen_of_watch(facts, date)], "first"),
                 Section(express("over", "picture"), [chart], "value"),
-                Section(express("page", "next"), [Actions(steps)], "next", only="page"),
+                steps_of_watch(facts),
                 Section(express("over", "which"), _pairs(self), "pairs", only="page"),
                 Section(
                     express("over", "every"),
@@ -346,49 +334,8 @@ class Timeline(Paged, OfMetric):
 
 
 _MOST = 3
-_MOST_GROUPS = 8
 _MOST_NOTES = 500
 _DRAWN = ("value", "low", "high", "expected")
-
-
-def _rates(facts: Watch) -> Dumbbell | None:
-    """Return how often groups are predicted a task, in the reference and later."""
-    own = [each for each in facts.moved if each.task == facts.moved[0].task][:_MOST_GROUPS]
-    if not own:
-        return None
-    own.sort(key=lambda each: -each.after)
-    tone = tone_of(facts.verdict) if facts.gap and facts.gap.growth > 0 else "unc"
-    gaps: list[GapBar] = []
-    if facts.gap:
-        names = [express("over", "gap", side, facts) for side in ("before", "after")]
-        gaps = bars_of_gap(own, names, ("", ""), facts.gap, tone)
-    return Dumbbell(
-        express("over", "rates", facts),
-        [Mark(each.group, each.before, each.after, tone) for each in own],
-        Axis(0.0, 1.0, percent=True),
-        (express("over", "side", "before", facts), express("over", "side", "after", facts)),
-        [(side, express("over", "side", side, facts)) for side in ("before", "after")],
-        gaps=gaps,
-        note=express("over", "ratios", facts),
-    )
-
-
-def _card(timeline: Timeline, facts: Watch) -> Card:
-    """Return the first screen of a watch."""
-    answers = answers_of(facts, "over")
-    if facts.who:
-        answers[0] = replace(answers[0], question=express("over", "question", "worse"))
-    if step := express("over", "step", facts.verdict, 0, 1):
-        answers.append(Answer(express("over", "question", "first"), "", step))
-    return Card(
-        express("over", "title", facts),
-        [Chip(facts.verdict.capitalize(), tone_of(facts.verdict))],
-        express("over", "lead", facts),
-        answers,
-        _rates(facts),
-        express("over", "scope", facts),
-        (timeline.context.get("date") or "").partition(" ")[0],
-    )
 
 
 def _periods(periods: list[dict[str, Any]]) -> Table:
