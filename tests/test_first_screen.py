@@ -159,6 +159,8 @@ def test_groups_that_lose_as_much_are_both_worse_off():
     assert report.facts.who.names == ["b", "c"]
     assert answers_of(report)["Who is worse off?"].startswith("B and c.")
     assert part_of(report, "Card").title.endswith("b and c lose most")
+    unstated = audit_of({"a": (0.5, 0.6), "b": (0.3, 0.2), "c": (0.4, 0.4)})
+    assert part_of(unstated, "Card").title.endswith("most of all for a and b")
     apart = audit_of({"a": (0.4, 0.5), "b": (0.4, 0.3), "c": (0.4, 0.28)}, favourable=1)
     assert apart.facts.who.names == ["c"]
 
