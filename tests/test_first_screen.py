@@ -298,6 +298,7 @@ def test_a_release_is_held_before_anybody_looks_for_the_cause():
 
 def test_rows_that_nobody_can_collect_are_not_named():
     assert express("gate", "decide", 50_000, 6_000) == "About 50,000 rows would decide this"
+    assert express("gate", "decide", 6_200, 400) == "About 6,200 rows would decide this"
     assert "more rows of this kind will hardly" in express("gate", "decide", 60_001, 6_000)
     assert "hardly" in express("gate", "decide", float("inf"), 6_000)
     assert express("gate", "decide", 100, 12).startswith("12 rows cannot tell")

@@ -335,7 +335,7 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         levels = [end for each in shown for end in (each.before, each.after) if end is not None]
         margin = 0.15 * (max(levels) - min(levels)) or 1.0
         axis = Axis(min(levels) - margin, max(levels) + margin)
-    bars = list[GapBar]()
+    bars: Sequence[GapBar] = ()
     known = None not in [end for each in shown for end in (each.before, each.after)]
     if facts.view == "gap" and facts.percent and facts.gap is not None and known:
         is_model, sides = bool(facts.models), (facts.before, facts.after)
