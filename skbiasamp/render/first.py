@@ -309,8 +309,8 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
     for each in shown:
         tail = ""
         if many:
-            known = each.effect not in ("unclear", "unknown") and each.change is not None
-            tail = in_points(each.change) if known else express("page", "unclear")
+            is_clear = each.effect not in ("unclear", "unknown") and each.change is not None
+            tail = in_points(each.change) if is_clear else express("page", "unclear")
         marks.append(
             Mark(
                 f"{each.task}, {each.group}" if several else each.group,
@@ -330,14 +330,13 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
     key += [
         (_TONE_OF.get(effect, "unc"), express("audit", "key", effect, facts)) for effect in tones
     ]
+    levels = [end for each in shown for end in (each.before, each.after) if end is not None]
     axis = Axis(0.0, 1.0, percent=True)  # shares run to 100 %
     if not facts.percent:
-        levels = [end for each in shown for end in (each.before, each.after) if end is not None]
         margin = 0.15 * (max(levels) - min(levels)) or 1.0
         axis = Axis(min(levels) - margin, max(levels) + margin)
     bars: Sequence[GapBar] = ()
-    known = None not in [end for each in shown for end in (each.before, each.after)]
-    if facts.view == "gap" and facts.percent and facts.gap is not None and known:
+    if facts.view == "gap" and facts.percent and facts.gap and len(levels) == 2 * len(shown):
         is_model, sides = bool(facts.models), (facts.before, facts.after)
         titles = [express("page", "gap_in", side, is_model) for side in sides]
         texts = express("page", "from_data", facts), express("page", "from_model", facts)

@@ -461,7 +461,8 @@ def who_of(
 ) -> Who | None:
     """Return who is worse off, if it is known what people want.
 
-    It is the group that loses most by the model, if this widens gaps; else who has it least.
+    It is the group that loses most by the model, if this widens gaps; else who has it least. Groups
+    that are harmed as much are named with it.
     """
     if not favourable:
         return None
