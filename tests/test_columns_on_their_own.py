@@ -235,7 +235,7 @@ def test_the_command_says_the_same(tmp_path, monkeypatch, capsys):
 def test_bounds_of_one_column_stand_beside_columns_where_all_groups_are_known():
     rows = loans(missing=0.05).dropna(subset="age")
     report = apart(rows, missing="bounds", auditor=DirectionalAuditor())
-    table = str(report).partition("Bounds\n")[2]
+    table = str(report).partition("Bounds of predictions\n")[2]
     gender, age = (re.findall(rf"^{name} = .*$", table, re.M) for name in ("gender", "age"))
     assert len(gender) == 2
     assert all(" to " in row for row in gender)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -152,7 +153,155 @@ def test_who_is_worse_off_is_said_only_if_it_is_known():
     assert answers_of(audit_of(WIDENED, favourable=0))["Who is worse off?"].startswith("A.")
 
 
+def test_groups_that_lose_as_much_are_both_worse_off():
+    """One of two groups with the same loss was named, as if the other fared better."""
+    report = audit_of({"a": (0.4, 0.5), "b": (0.4, 0.3), "c": (0.4, 0.3)}, favourable=1)
+    assert report.facts.who.names == ["b", "c"]
+    assert answers_of(report)["Who is worse off?"].startswith("B and c.")
+    assert part_of(report, "Card").title.endswith("b and c lose most")
+    unstated = audit_of({"a": (0.5, 0.6), "b": (0.3, 0.2), "c": (0.4, 0.4)})
+    assert part_of(unstated, "Card").title.endswith("most of all for a and b")
+    apart = audit_of({"a": (0.4, 0.5), "b": (0.4, 0.3), "c": (0.4, 0.28)}, favourable=1)
+    assert apart.facts.who.names == ["c"]
+
+
+def test_nobody_is_worse_off_if_all_groups_are_predicted_it_equally_often():
+    report = audit_of({"a": (0.5, 0.4), "b": (0.3, 0.4)}, favourable=1)
+    answer = answers_of(report)["Who is worse off?"]
+    assert answer.startswith("Nobody.")
+    assert answer.endswith("The model predicts it equally often for all groups.")
+
+
+def test_of_two_groups_both_are_named_whose_rates_of_a_task_move_apart():
+    groups = np.repeat(["a", "b"], 2_000)
+    steady = np.tile(np.arange(2_000) < 800, 2).astype(int)
+    moved = np.r_[np.arange(2_000) < 1_000, np.arange(2_000) < 600].astype(int)
+    tasks = {"x": steady, "y": steady}
+    report = skbiasamp.audit(
+        pd.DataFrame(tasks),
+        pd.DataFrame(tasks | {"y": moved}),
+        sensitive_features=groups,
+        auditor=DirectionalAuditor(reference="test"),
+    )
+    lead = part_of(report, "Card").lead
+    assert "the model predicts “y” more often for a and less often for b than labelled" in lead
+
+
+def test_the_lowest_rate_over_the_highest_is_said_wherever_people_want_an_outcome():
+    """The four-fifths ratio stood on some pages: without a favourable class, and not with one."""
+    report = compas()
+    picture = part_of(report, "Card").picture
+    rates = [1 - mark.after for mark in picture.marks]
+    said = f"{min(rates) / max(rates):.2f} times in the predictions."
+    assert picture.note.startswith("The lowest rate of “not charged again” is 0.78 times the")
+    assert picture.note.endswith(said)
+    for text in (str(report), report.to_markdown(), report.to_html()):
+        assert said in " ".join(text.split())
+    assert "Impact ratio" in report.to_html()
+    for unknown in (compas(favourable=None), SCENARIOS["four_combinations"]()):
+        assert part_of(unknown, "Card").picture.note == ""
+        assert "mpact ratio" not in unknown.to_html()
+        assert "four fifths" not in unknown.to_html()
+
+
+# --------------------------------------------------------------------------- comparisons
+
+
+def compared(rates, models, **options):
+    """Return a comparison of models that predict groups so often, "old" first."""
+    labels, _, groups = rows_of(rates)
+    rows = {name: rows_of({g: (rates[g][0], p) for g, p in of.items()})[1] for name, of in models}
+    auditor = DirectionalAuditor(reference="test")
+    return skbiasamp.compare(labels, rows, sensitive_features=groups, auditor=auditor, **options)
+
+
+OLD = ("old", {"a": 0.5, "b": 0.2})
+FAIR = ("new", {"a": 0.4, "b": 0.3})
+
+
+def test_a_model_that_amplifies_nothing_is_not_said_to_amplify_less():
+    report = compared(WIDENED, [OLD, FAIR])
+    assert report["directional A->T"].verdicts == {"new": "amplifies less"}
+    card = part_of(report, "Card")
+    assert card.chips[0].word == "Smaller gap than “old”"
+    assert card.title == "The gap between a and b is smaller by “new” than by “old”"
+    turned = part_of(compared(WIDENED, [FAIR, OLD], reference="new"), "Card")
+    assert turned.chips[0].word == "Larger gap than “new”"
+    three = {"a": (0.4, 0.4), "b": (0.3, 0.3), "c": (0.35, 0.35)}
+    models = [(name, of | {"c": 0.35}) for name, of in (OLD, FAIR)]
+    card = part_of(compared(three, models), "Card")
+    assert card.chips[0].word == "Smaller gaps than “old”"
+    assert card.title == "The gaps between groups are smaller by “new” than by “old”"
+    several = part_of(compared(WIDENED, [OLD, FAIR, ("other", FAIR[1])]), "Card")
+    assert [each.strong for each in several.answers[:2]] == ["Smaller gap than “old”."] * 2
+
+
+def test_the_lead_of_a_comparison_names_both_groups_and_both_models():
+    lead = part_of(compared(WIDENED, [OLD, FAIR]), "Card").lead
+    assert lead == "“new” predicts “1” less often for a than “old”, and more often for b."
+
+
+def test_a_comparison_says_how_many_rows_were_left_out():
+    labels, predicted, groups = rows_of(WIDENED)
+    known = groups.where(np.arange(len(groups)) >= 30)
+    models = {"old": predicted, "new": labels}
+    report = skbiasamp.compare(labels, models, sensitive_features=known, missing="drop")
+    assert "30 rows have no group and are left out." in part_of(report, "Card").scope
+
+
+def test_a_first_screen_has_at_most_ten_numbers():
+    """Beside those in the picture; a date is one, and digits in names are none."""
+    reports = [compas(limit=0.02), compared(WIDENED, [OLD, FAIR], favourable=1)]
+    for report in (*reports, SCENARIOS["watch"](), SCENARIOS["trained_labels"]()):
+        card = part_of(report, "Card")
+        texts = [card.title, card.lead, card.picture.note]
+        texts += [f"{each.strong} {each.text}" for each in card.answers]
+        text = re.sub(r"\d{4}-\d\d", "1", re.sub("“[^”]*”", "", " ".join(texts)))
+        assert len(NUMBER.findall(text)) <= 10, text
+
+
+# --------------------------------------------------------------------------- over time
+
+
+@pytest.mark.parametrize(
+    ("labels", "strong"),
+    [
+        ((0.1, 0.1), "The model."),
+        ((0.1, 0.0), "The model."),
+        ((0.1, 0.3), "Both."),
+        ((0.1, 0.6), "The data."),
+        (None, "Not known."),
+    ],
+)
+def test_a_watch_says_whether_the_model_or_the_data_moved(labels, strong):
+    facts = SCENARIOS["watch"]().facts
+    assert facts.verdict == "alarm"
+    gap = replace(facts.gap, before=0.1, after=0.5)
+    moved = tuple(replace(each, labels=None) for each in facts.moved)
+    told = replace(facts, gap=gap, labelled_gap=labels, moved=moved)
+    assert express("over", "source_strong", told) == strong
+    quiet = replace(told, verdict="no alarm")
+    assert express("over", "source_strong", quiet) == "Neither is clear."
+
+
 # --------------------------------------------------------------------------- limits and steps
+
+
+def test_a_release_is_held_before_anybody_looks_for_the_cause():
+    """After a reversal, it was the second step."""
+    report = audit_of(TURNED, limit=0.02)
+    first, second, *_ = part_of(report, "Actions").actions
+    assert first.step == "Hold the release until the model keeps the limit."
+    assert second.step.startswith("Check that predictions, labels and groups")
+    assert answers_of(report)["What first?"] == first.step
+
+
+def test_rows_that_nobody_can_collect_are_not_named():
+    assert express("gate", "decide", 50_000, 6_000) == "About 50,000 rows would decide this"
+    assert express("gate", "decide", 6_200, 400) == "About 6,200 rows would decide this"
+    assert "more rows of this kind will hardly" in express("gate", "decide", 60_001, 6_000)
+    assert "hardly" in express("gate", "decide", float("inf"), 6_000)
+    assert express("gate", "decide", 100, 12).startswith("12 rows cannot tell")
 
 
 def test_outside_the_limit_on_the_other_side_is_not_above_it():

@@ -10,6 +10,7 @@ from scenarios import MANY, QUICK, ROWS, SCENARIOS, TASKS, attacker_of_texts, re
 import skbiasamp
 from skbiasamp import DirectionalAuditor, LICAuditor
 from skbiasamp.metrics import MatchedPairsAuditor
+from skbiasamp.render.pictures import coordinates
 
 
 def items(document, kind):
@@ -292,3 +293,11 @@ def test_a_reader_can_take_the_gap_from_the_rates_that_are_shown():
         )
         gaps = [100 * facts.gap.before, 100 * facts.gap.after]
         assert gaps == pytest.approx([a - b for a, b in zip(first, other, strict=True)])
+
+
+def test_a_value_over_time_is_drawn_inside_its_frame():
+    (chart,) = items(SCENARIOS["watch"]().to_document(), "Chart")
+    drawn = coordinates(chart)
+    heights = [float(point.split(",")[1]) for line in drawn["lines"] for point in line.split()]
+    assert drawn["top"] < min(heights) < max(heights) < drawn["bottom"]
+    assert max(heights) - min(heights) > (drawn["bottom"] - drawn["top"]) / 2

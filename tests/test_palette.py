@@ -51,7 +51,7 @@ def test_colours_are_told_apart(colours, vision):
 
 
 def test_pages_have_the_colours_of_the_first_picture():
-    from skbiasamp.render.figure import COLOURS
+    from skbiasamp.render.pictures import COLOURS
 
     first, _, _ = (STYLES / "page.css").read_text().partition("}")
     values = dict(re.findall(r"--(up|down|rev|unc): (#\w+)", first))

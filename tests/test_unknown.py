@@ -329,7 +329,9 @@ def test_bounds_stand_beside_the_rates_and_leave_the_audit_as_it_is():
         assert np.isclose(row["predicted_rate_lowest"], k / (n + lost.sum() - ones))
         assert np.isclose(row["predicted_rate_highest"], (k + ones) / (n + ones))
     assert all(mark.band for mark in report.to_document().picture.marks)
-    assert "Bounds" in str(report)
+    text = " ".join(str(report).split())
+    assert "Bounds of predictions" in text
+    assert "(bounds: where predictions lie if rows without a group belong to any)" in text
     whole = audited(frame.dropna(), "bounds")
     assert whole.unknown is None
     assert "predicted_rate_lowest" not in whole.rates

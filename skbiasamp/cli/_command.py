@@ -19,7 +19,7 @@ from skbiasamp.cli._options import add_command
 from skbiasamp.cli._reports import run_audit, run_compare, run_over
 from skbiasamp.cli._terminal import complain, in_lines, say, say_report
 from skbiasamp.datasets import load_compas
-from skbiasamp.report.auditors import reading
+from skbiasamp.report.request import reading
 
 _AGAIN = "charged again"
 _RATES = {

@@ -29,8 +29,9 @@ from skbiasamp.cli._files import (
     written_as,
 )
 from skbiasamp.cli._terminal import in_lines, say, say_and_write, say_unread
+from skbiasamp.render.words import express
 from skbiasamp.report import described_files
-from skbiasamp.report.checks.texts import share_of_rows, unread
+from skbiasamp.report.checks.data import share_of_rows, unread
 from skbiasamp.results import AuditReport, ComparisonReport, Finding
 from skbiasamp.results.gate import FAILED, PASSED, UNDEFINED, Limit
 from skbiasamp.text import label_columns
@@ -367,7 +368,11 @@ def _check_limit(report: AuditReport | ComparisonReport, options: argparse.Names
     with speaking({"on": "--on", "limit": option}):
         gate = report.gate(limit, on=options.on, one_sided=one_sided)
     what = "Differences checked" if isinstance(report, ComparisonReport) else "Checked"
-    say(f"\n{what} against {option} {limit:g}:")
+    facts = [report.facts] if isinstance(report, AuditReport) else map(report.facts, report.models)
+    of_primary = all(check.name.startswith(str(report.primary)) for check in gate.checks)
+    # The report says the limit in the unit of the page, and the checks are in that of the metric.
+    alike = express("gate", "same_limit", next(iter(facts)), limit) if of_primary else ""
+    say(f"\n{what} against {option} {limit:g}{alike}:")
     for check in gate.checks:
         say(in_lines(str(check), "  "))
     outcome = gate.outcome

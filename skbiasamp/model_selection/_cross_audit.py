@@ -55,9 +55,9 @@ from skbiasamp.results import (
     AuditResult,
     ComparisonResult,
     CrossAuditResult,
+    findings_of_training,
     without_equal_values,
 )
-from skbiasamp.results.cross_audit import findings_of_training
 from skbiasamp.results.exports import Exported
 
 # An interval stands beside the number that it is of.

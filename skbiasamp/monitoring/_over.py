@@ -28,8 +28,7 @@ from skbiasamp.monitoring._periods import (
     periods_of_rows,
 )
 from skbiasamp.monitoring._watch import pairs_table, period_table, rates_over, varies, watched
-from skbiasamp.report.auditors import allowed
-from skbiasamp.report.request import Request, context_of
+from skbiasamp.report.request import Request, allowed, context_of
 from skbiasamp.results import Timeline
 from skbiasamp.results.timeline import BEFORE, EMPTY, REFERENCE, WATCHED
 

@@ -12,7 +12,7 @@ from skbiasamp._input.checks import check_number, is_one
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import group_of, in_words, level_of, task_of
 from skbiasamp.plotting._common import TableDisplay, check_kind, literal, tidy
-from skbiasamp.render.periods import Picture
+from skbiasamp.render.pictures import Picture
 from skbiasamp.results import Timeline
 
 _MOST_LABELS = 10

@@ -190,7 +190,7 @@ class Dumbbell:
     """Shares, or means, before and after, of groups ordered by harm; gaps stand below them.
 
     `key` explains the signs: their kind and text. `left_out` says which rows are not shown, before
-    the row `cut`.
+    the row `cut`. `note` is what their rates say together.
     """
 
     caption: str
@@ -204,6 +204,7 @@ class Dumbbell:
     cut: int = 0
     unit: str = ""
     of: str = "Group"
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,10 @@ class Change:
     n: float | None
     before: float | None
     after: float | None
-    change: float | None
-    low: float | None
-    high: float | None
-    effect: str
+    change: float | None = None
+    low: float | None = None
+    high: float | None = None
+    effect: str = "unknown"
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class Who:
     """The group that is worse off: how often it gets what people want, before and after.
 
     `loses` says that its predictions have it less often than its labels, compared with all rows.
+    `equal` are other groups of which the same is true to the digit that is shown, and `is_level`
+    says that these are all others: no group is worse off.
     """
 
     group: str
@@ -63,6 +65,22 @@ class Who:
     before: float | None
     after: float | None
     loses: bool
+    equal: tuple[str, ...] = ()
+    is_level: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """All groups that are worse off."""
+        return [self.group, *self.equal]
+
+
+@dataclass(frozen=True)
+class Ratios:
+    """The lowest rate of what people want over the highest, as the four-fifths rule has it."""
+
+    favourable: str
+    before: float
+    after: float
 
 
 @dataclass(frozen=True)
@@ -207,6 +225,7 @@ class Watch:
     gap: Gap | None
     labelled_gap: tuple[float, float] | None
     who: Who | None
+    ratios: Ratios | None
 
 
 @dataclass(frozen=True)
@@ -289,6 +308,8 @@ class Facts:
         The declared limit of the value, where the interval lies, and how many rows would decide.
     gap, worst, who : Gap, Change and Who
         The first numbers of a page.
+    ratios : Ratios
+        Wherever it is known what people want, and rates are shown; nowhere else.
     everybody : tuple of float
         The rate, or mean, of all rows before and after, if groups do not overlap.
     labelled_gap : float
@@ -339,6 +360,7 @@ class Facts:
     gap: Gap | None = None
     worst: Change | None = None
     who: Who | None = None
+    ratios: Ratios | None = None
     everybody: tuple[float, float] | None = None
     labelled_gap: float | None = None
     guesses: Guesses | None = None

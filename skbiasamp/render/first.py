@@ -5,26 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
-from skbiasamp._utils.formatting import (
-    DEPENDS,
-    DIRECTION_OF,
-    INCONCLUSIVE,
-    NO_EFFECT,
-    OUTSIDE,
-    SIDE_OF,
-    WITHIN,
-    amount,
-    decimals_of,
-    number,
-    rate,
-    shown_change,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import amount, decimals_of, in_points, number, rate, shown_change
 from skbiasamp.render.document import (
     Action,
     Actions,
     Answer,
     Axis,
+    Bullets,
     Card,
     Cell,
     Chip,
@@ -41,13 +31,14 @@ from skbiasamp.render.document import (
     Table,
     Text,
 )
-from skbiasamp.render.facts import EVERYBODY, Change, Facts, Finding, Watch, group_by
+from skbiasamp.render.facts import EVERYBODY, Change, Facts, Finding, Gap, Watch, group_by
 from skbiasamp.render.words import express
 
 _TONES = {"above": "up", "below": "down", "reversed": "rev"}
 _TONE_OF = {"grows": "up", "added": "up", "shrinks": "down", "reverses": "rev"}
 _EFFECTS = ("reverses", "grows", "added", "shrinks", "unclear", "unknown")
 _MOST_COLUMNS = 8  # groups of a table of tasks by groups
+_MOST_MOVED = 8  # groups of a picture of a watch
 _QUESTIONS = ("who", "much", "source", "sure")
 _FIRST, _LAST = 4, 3  # groups of a picture, of many
 _FEW = 30  # rows; a smaller group leads no picture
@@ -57,22 +48,20 @@ _MOST_TASKS, _MOST_PAIRS, _MOST_ACTIONS = 3, 6, 3
 
 def tone_of(verdict: str) -> str:
     """Return the colour of a verdict, which has one meaning."""
-    return _TONES.get(SIDE_OF[verdict], "unc")
+    return _TONES.get(words.SIDE_OF[verdict], "unc")
 
 
 def first_screen(facts: Facts, topic: str) -> Card:
     """Return what a reader sees first."""
-    answers = answers_of(facts, "audit")
-    answers += _first_step(facts, "audit")
-    return Card(
-        express("audit", "title", facts, topic),
-        chips_of(facts),
-        express("audit", "lead", facts),
-        answers,
-        dumbbell(facts),
-        express("audit", "scope", facts),
-        facts.date or "",
-    )
+    chips = [Chip(express("audit", "chip", facts), tone_of(facts.verdict))]
+    for each in facts.columns:
+        if each.verdict in words.DIRECTION_OF and facts.verdict == words.NO_EFFECT:
+            chips.append(Chip(express("audit", "alone_chip", each), tone_of(each.verdict)))
+    if facts.unknown is not None and facts.unknown.verdict == words.DEPENDS:
+        chips.append(Chip(express("audit", "chip", facts.unknown), "none"))
+    title, lead = express("audit", "title", facts, topic), express("audit", "lead", facts)
+    chips.append(_limit_chip(facts))
+    return _card("audit", facts, title, chips, lead, answers_of(facts, "audit"), dumbbell(facts))
 
 
 def first_screen_of_models(models: Sequence[Facts], topic: str) -> Card:
@@ -89,13 +78,14 @@ def first_screen_of_models(models: Sequence[Facts], topic: str) -> Card:
         )
         chips, picture = [], _values_of(models)
         answers = [
-            Answer(each.after, each.verdict.capitalize() + ".", express("comparison", "rest", each))
+            Answer(
+                each.after,
+                express("comparison", "chip", each) + ".",
+                express("comparison", "rest", each),
+            )
             for each in models
         ]
-    answers += _first_step(first, "comparison")
-    scope = express("comparison", "scope", first)
-    title, lead = texts
-    return Card(title, chips, lead, answers, picture, scope, first.date or "")
+    return _card("comparison", first, texts[0], chips, texts[1], answers, picture)
 
 
 def first_screen_of_columns(
@@ -118,15 +108,27 @@ def first_screen_of_columns(
         )
         for name, own, p in columns
     ]
-    return Card(
-        express("audit", "title_of_columns", names, every[0], topic),
-        [*chips, _limit_chip(facts)],
-        express("audit", "lead_of_columns", facts),
-        answers + _first_step(facts, "audit"),
-        _beside_each_other(columns),
-        express("audit", "scope", facts),
-        facts.date or "",
-    )
+    title = express("audit", "title_of_columns", names, every[0], topic)
+    lead, picture = express("audit", "lead_of_columns", facts), _beside_each_other(columns)
+    chips.append(_limit_chip(facts))
+    return _card("audit", facts, title, chips, lead, answers, picture)
+
+
+def _card(
+    file: str,
+    facts: Facts,
+    title: str,
+    chips: list[Chip],
+    lead: str,
+    answers: list[Answer],
+    picture: Dumbbell | None,
+) -> Card:
+    """Return a first screen; what to do first has its reason if the verdict may be wrong."""
+    for each in actions_of(facts.caveats)[:1]:
+        reason = each.text if each.severity == "wrong" else ""
+        answers.append(Answer(express(file, "question", "first"), reason, each.action))
+    scope = express(file, "scope", facts)
+    return Card(title, chips, lead, answers, picture, scope, facts.date or "")
 
 
 def _beside_each_other(columns: Sequence[tuple[str, Facts, float | None]]) -> Dumbbell | None:
@@ -154,7 +156,59 @@ def _beside_each_other(columns: Sequence[tuple[str, Facts, float | None]]) -> Du
         gaps=(),
         left_out="",
         cut=0,
+        note=express("audit", "ratios_by", [(name, own) for name, own, _ in columns]),
     )
+
+
+def first_screen_of_watch(watch: Watch, date: str) -> Card:
+    """Return what a reader sees first of a watch over time."""
+    answers = answers_of(watch, "over")
+    if watch.who:
+        answers[0] = replace(answers[0], question=express("over", "question", "worse"))
+    if step := express("over", "step", watch.verdict, 0, 1):
+        answers.append(Answer(express("over", "question", "first"), "", step))
+    return Card(
+        express("over", "title", watch),
+        [Chip(watch.verdict.capitalize(), tone_of(watch.verdict))],
+        express("over", "lead", watch),
+        answers,
+        _rates_of(watch),
+        express("over", "scope", watch),
+        date,
+    )
+
+
+def _rates_of(watch: Watch) -> Dumbbell | None:
+    """Return how often groups are predicted a task, in the reference and later."""
+    own = [each for each in watch.moved if each.task == watch.moved[0].task][:_MOST_MOVED]
+    if not own:
+        return None
+    own.sort(key=lambda each: -each.after)
+    tone = tone_of(watch.verdict) if watch.gap and watch.gap.growth > 0 else "unc"
+    bars = list[GapBar]()
+    if watch.gap:
+        names = [express("over", "gap", side, watch) for side in ("before", "after")]
+        bars = bars_of_gap(own, names, ("", ""), watch.gap, tone)
+    before, after = (express("over", "side", side, watch) for side in ("before", "after"))
+    return Dumbbell(
+        express("over", "rates", watch),
+        [Mark(each.group, each.before, each.after, tone) for each in own],
+        Axis(0.0, 1.0, percent=True),
+        (before, after),
+        [("before", before), ("after", after)],
+        gaps=bars,
+        note=express("over", "ratios", watch),
+    )
+
+
+def steps_of_watch(watch: Watch) -> Section:
+    """Return the steps to take after a watch."""
+    n_steps = int(express("over", "n_steps", watch.verdict))
+    steps = [
+        Action(*(express("over", "step", watch.verdict, i, part) for part in range(3)))
+        for i in range(n_steps)
+    ]
+    return Section(express("page", "next"), [Actions(steps)], "next", only="page")
 
 
 def _values_of(models: Sequence[Facts]) -> Dumbbell | None:
@@ -187,45 +241,19 @@ def answers_of(facts: Facts | Watch, file: str) -> list[Answer]:
     ]
 
 
-def _first_step(facts: Facts, file: str) -> list[Answer]:
-    """Return what to do first; if the verdict may be wrong, with the reason."""
-    steps = actions_of(facts.caveats)[:1]
-    question = express(file, "question", "first")
-    return [
-        Answer(question, each.text if each.severity == "wrong" else "", each.action)
-        for each in steps
-    ]
-
-
-def finding_text(finding: Finding) -> Text:
-    """Return a finding with its code and topic."""
-    return Text(finding.text, f"{finding.code}, {finding.topic}.", finding.action)
-
-
-def chips_of(facts: Facts) -> list[Chip]:
-    """Return the verdict, and whether the limit is kept, in a word each."""
-    tone = tone_of(facts.verdict)
-    chips = [Chip(express("audit", "chip", facts), tone)]
-    for each in facts.columns:
-        if each.verdict in DIRECTION_OF and facts.verdict == NO_EFFECT:
-            chips.append(Chip(express("audit", "alone_chip", each), tone_of(each.verdict)))
-    if facts.unknown is not None and facts.unknown.verdict == DEPENDS:
-        chips.append(Chip(express("audit", "chip", facts.unknown), "none"))
-    return [*chips, _limit_chip(facts)]
-
-
 def _limit_chip(facts: Facts) -> Chip:
     """Return whether the limit is kept, in a word; outside, it has the colour of the verdict."""
     tone = tone_of(facts.verdict)
     outside = tone if tone != "unc" else "up"
-    tones = {None: "none", OUTSIDE: outside, WITHIN: "unc", INCONCLUSIVE: "unc"}
+    tones = {None: "none", words.OUTSIDE: outside, words.WITHIN: "unc", words.INCONCLUSIVE: "unc"}
     return Chip(express("audit", "limit_chip", facts), tones[facts.limit_verdict])
 
 
 def actions_of(caveats: Sequence[Finding]) -> list[Finding]:
     """Return at most three steps: the most urgent, then those that another owner can take."""
     able = [finding for finding in caveats if finding.severity != "note"]
-    able.sort(key=lambda finding: finding.severity != "wrong")
+    # What is outside a limit is held before anybody looks for the cause.
+    able.sort(key=lambda finding: (not finding.numbers.get("hold"), finding.severity != "wrong"))
     chosen: list[Finding] = []
     for finding in able:
         if finding.severity == "wrong" or finding.owner not in {each.owner for each in chosen}:
@@ -243,6 +271,17 @@ def next_steps(facts: Facts) -> Section:
     return Section(express("page", "next"), items, "next")
 
 
+def other_findings(caveats: Sequence[Finding]) -> Section:
+    """Return the findings that are no step to take, with their codes and topics."""
+    steps = actions_of(caveats)
+    texts = [
+        Text(finding.text, f"{finding.code}, {finding.topic}.", finding.action)
+        for finding in caveats
+        if finding not in steps
+    ]
+    return Section(express("tables", "findings"), [Bullets(texts)], folded=True)
+
+
 # --------------------------------------------------------------------------- the dumbbell
 
 
@@ -251,15 +290,14 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
     changes = facts.changes
     if not changes:
         return None
+    several = facts.view == "tasks" or (facts.view == "pairs" and len(facts.tasks) > 1)
     if facts.view == "tasks":
-        shown, names = _largest_tasks(changes), _pair_name
+        shown = _largest_tasks(changes)
     elif facts.view == "pairs":
         shown = sorted(changes, key=lambda each: -abs(each.change or 0.0))[:_MOST_PAIRS]
-        names = _pair_name if len(facts.tasks) > 1 else _group
     else:
         task = facts.worst.task if facts.worst else changes[0].task
         shown = by_harm([each for each in changes if each.task == task], facts)
-        names = _group
     cut = 0
     if len(shown) > _FIRST + _LAST:
         large = [each for each in shown if (each.n or 0) >= _FEW]
@@ -267,18 +305,23 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         shown, cut = [*shown[:_FIRST], *shown[-_LAST:]], _FIRST
     bands = {rate[:2]: rate[2:] for rate in (facts.unknown.rates if facts.unknown else ())}
     many = len(shown) > _MOST_NUMBERS and facts.view in ("groups", "pairs")
-    marks = [
-        Mark(
-            names(each),
-            each.before,
-            each.after,
-            _tone(each),
-            _tail(each) if many else "",
-            not many or each is facts.worst,
-            bands.get((each.group, each.task)),
+    marks = []
+    for each in shown:
+        tail = ""
+        if many:
+            is_clear = each.effect not in ("unclear", "unknown") and each.change is not None
+            tail = in_points(each.change) if is_clear else express("page", "unclear")
+        marks.append(
+            Mark(
+                f"{each.task}, {each.group}" if several else each.group,
+                each.before,
+                each.after,
+                _tone(each),
+                tail,
+                not many or each is facts.worst,
+                bands.get((each.group, each.task)),
+            )
         )
-        for each in shown
-    ]
     if facts.everybody and facts.view == "groups":
         marks.append(Mark(express("page", "everybody"), *facts.everybody, numbers=not many))
     tones = dict.fromkeys(each.effect for each in shown)
@@ -287,6 +330,17 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
     key += [
         (_TONE_OF.get(effect, "unc"), express("audit", "key", effect, facts)) for effect in tones
     ]
+    levels = [end for each in shown for end in (each.before, each.after) if end is not None]
+    axis = Axis(0.0, 1.0, percent=True)  # shares run to 100 %
+    if not facts.percent:
+        margin = 0.15 * (max(levels) - min(levels)) or 1.0
+        axis = Axis(min(levels) - margin, max(levels) + margin)
+    bars: Sequence[GapBar] = ()
+    if facts.view == "gap" and facts.percent and facts.gap and len(levels) == 2 * len(shown):
+        is_model, sides = bool(facts.models), (facts.before, facts.after)
+        titles = [express("page", "gap_in", side, is_model) for side in sides]
+        texts = express("page", "from_data", facts), express("page", "from_model", facts)
+        bars = bars_of_gap(shown, titles, texts, facts.gap, tone_of(facts.verdict))
     ends = ("", "")
     if facts.who is not None and facts.view in ("gap", "groups"):
         ends = express("page", "worse"), express("page", "better")
@@ -295,16 +349,17 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
     return Dumbbell(
         express(file, "caption", facts),
         marks,
-        _axis_of(shown, facts),
+        axis,
         (facts.before.capitalize(), facts.after.capitalize())
         if file == "audit"
         else (facts.before, facts.after),
         key,
         ends,
-        _gap_bars(facts, shown) if facts.view == "gap" and facts.percent else (),
+        bars,
         express("page", "others", len(changes) - len(shown)) if cut else "",
         cut,
         "" if facts.percent else "amount",
+        note=express(file, "ratios", facts),
     )
 
 
@@ -338,56 +393,18 @@ def _largest_tasks(changes: Sequence[Change]) -> list[Change]:
     return shown
 
 
-def _group(change: Change) -> str:
-    return change.group
-
-
-def _pair_name(change: Change) -> str:
-    return f"{change.task}, {change.group}"
-
-
 def _tone(change: Change) -> str:
     return _TONE_OF.get(change.effect, "unc")
 
 
-def _tail(change: Change) -> str:
-    if change.effect in ("unclear", "unknown") or change.change is None:
-        return express("page", "unclear")
-    return number(100 * change.change, "+.1f")
-
-
-def _axis_of(changes: Iterable[Change], facts: Facts) -> Axis:
-    """Return the axis of shares, which runs to 100 %, or one that holds all means."""
-    if facts.percent:
-        return Axis(0.0, 1.0, percent=True)
-    ends = [end for each in changes for end in (each.before, each.after) if end is not None]
-    margin = 0.15 * (max(ends) - min(ends)) or 1.0
-    return Axis(min(ends) - margin, max(ends) + margin)
-
-
-def _gap_bars(facts: Facts, shown: Sequence[Change]) -> list[GapBar]:
-    """Return the gap of two groups before and after, where it lies on the axis."""
-    first, other = shown
-    if facts.gap is None or None in (first.before, first.after, other.before, other.after):
-        return []
-    spans = [sorted((getattr(first, side), getattr(other, side))) for side in ("before", "after")]
-    (a, b), (c, d) = spans
-    kept = (max(a, c), min(b, d)) if max(a, c) < min(b, d) else None
-    crosses = facts.gap.before * facts.gap.after < 0
-
-    def of_gap(side: str) -> str:
-        return express("page", "gap_in", side, bool(facts.models))
-
-    return [
-        GapBar(of_gap(facts.before), a, b, express("page", "from_data", facts)),
-        GapBar(
-            of_gap(facts.after),
-            *(c, d),
-            express("page", "from_model", facts),
-            None if crosses else kept,
-            tone_of(facts.verdict),
-        ),
-    ]
+def bars_of_gap(
+    pair: Sequence[Any], names: Sequence[str], texts: Sequence[str], gap: Gap, tone: str
+) -> list[GapBar]:
+    """Return the bars of a gap before and after, of two groups with such rates."""
+    (a, b), (c, d) = (sorted(getattr(each, side) for each in pair) for side in ("before", "after"))
+    shared = max(a, c), min(b, d)
+    kept = shared if shared[0] < shared[1] and gap.before * gap.after >= 0 else None
+    return [GapBar(names[0], a, b, texts[0]), GapBar(names[1], c, d, texts[1], kept, tone)]
 
 
 # --------------------------------------------------------------------------- a closer look
@@ -402,18 +419,25 @@ def look_closer(
         able = [_change_panel(facts), _error_panel(facts), strata]
     panels = [panel for panel in able if panel is not None]
     panels += [Panel(table.caption, table, wide=True) for table in tables]
-    return Section(
-        express("page", "closer"), [Panels(panels)] if panels else [], "closer", only="page"
-    )
+    items = [Panels(panels)] if panels else []
+    return Section(express("page", "closer"), items, "closer", only="page")
 
 
 def _change_panel(facts: Facts) -> Panel | None:
     """Return the number that the first screen names with its interval, 0 and the limit."""
-    numbers, unit = _named_number(facts)
-    if None in numbers:
+    # The limit is one of the mean, and no gap of one group is compared with it.
+    gap = facts.gap if facts.view == "gap" or facts.limit is None else None
+    value, low, high = facts.value, facts.low, facts.high
+    unit = "points" if facts.percent and facts.view in ("gap", "groups", "tasks", "pairs") else ""
+    if gap is not None and gap.low is not None and gap.high is not None:
+        if facts.percent:
+            value, low, high, unit = gap.growth, gap.low, gap.high, "points"
+            if gap.before * gap.after < 0 < low * high and value < 0:  # it moves to the other side
+                value, low, high = -value, -high, -low
+        elif facts.limit is None:
+            value, low, high, unit = gap.growth, gap.low, gap.high, "means"
+    if value is None or low is None or high is None:
         return None
-    value, low, high = numbers
-    assert value is not None and low is not None and high is not None
     scale = 100 if unit == "points" else 1
     limit = None
     if facts.limit is not None:
@@ -422,43 +446,21 @@ def _change_panel(facts: Facts) -> Panel | None:
     axis = Axis.around([value, low, high, limit], limit=limit, balanced=True)
     form = {"points": "+.1f", "means": "+.4g"}.get(unit, "+.3f")
     text = "{} ({} to {})".format(*(number(end, form) for end in (value, low, high)))
-    picture = IntervalBar(value, low, high, axis, text, tone_of(facts.verdict), ends_of(facts))
+    ends = express("page", "less", facts), express("page", "more", facts)
+    picture = IntervalBar(value, low, high, axis, text, tone_of(facts.verdict), ends)
     return Panel(
         express("page", "change_title", facts), picture, express("page", "change_text", facts, unit)
     )
 
 
-def ends_of(facts: Facts) -> tuple[str, str]:
-    """Return what lies at either end of an axis of changes."""
-    return express("page", "less", facts), express("page", "more", facts)
-
-
-def _named_number(facts: Facts) -> tuple[tuple[float | None, float | None, float | None], str]:
-    """Return the number of the first screen that has an interval, and its unit."""
-    # The limit is one of the mean, and no gap of one group is compared with it.
-    gap = facts.gap if facts.view == "gap" or facts.limit is None else None
-    if gap is not None and gap.low is not None and gap.high is not None and facts.percent:
-        turns = gap.before * gap.after < 0 and gap.low * gap.high > 0
-        if turns and gap.growth < 0:  # it moves to the other side
-            return (-gap.growth, -gap.high, -gap.low), "points"
-        return (gap.growth, gap.low, gap.high), "points"
-    if gap is not None and gap.low is not None and gap.high is not None and facts.limit is None:
-        return (gap.growth, gap.low, gap.high), "means"
-    unit = "points" if facts.percent and facts.view in ("gap", "groups", "tasks", "pairs") else ""
-    return (facts.value, facts.low, facts.high), unit
-
-
-def like_with_like(
-    facts: Facts,
-    rows: Sequence[tuple[str, float | None, float | None, float | None]],
-) -> Panel:
+def like_with_like(facts: Facts, rows: Iterable[tuple[str, float | None]]) -> Panel:
     """Return the value of all rows, and that within strata."""
     scale = 100 if facts.percent else 1
     scale *= 2 if facts.view == "gap" else 1  # a gap of two groups changes by twice the value
-    sizes = [(name, round(scale * value, 1)) for name, value, *_ in rows if value]
+    sizes = [(name, round(scale * value, 1)) for name, value in rows if value]
     blocks = [(express("page", "strata_unit", facts), sizes)]
     axis = Axis.around((value for _, block in blocks for _, value in block), balanced=True)
-    text = express("page", "strata_text", facts.within, facts.given)
+    text = express("audit", "alike_rows", facts)
     return Panel(express("page", "strata_title"), Lengths(blocks, axis), text)
 
 
@@ -511,16 +513,11 @@ def _groups_table(facts: Facts) -> Table:
     columns = (
         facts.before.capitalize(),
         facts.after.capitalize(),
-        *headings_of("change", "beyond", "gap"),
+        *(express("page", name) for name in ("change", "beyond", "gap")),
     )
     by_level = bool(express("audit", "by_level", facts))
     caption = express("page", "all_groups", by_level, facts.who is not None)
     return Table(caption, express("page", "group"), columns, rows, len(rows), "groups")
-
-
-def headings_of(*names: str) -> tuple[str, ...]:
-    """Return headings."""
-    return tuple(express("page", name) for name in names)
 
 
 def _size(change: Change, facts: Facts) -> str:

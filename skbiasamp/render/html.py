@@ -8,8 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from skbiasamp.render.document import Document, Item
-from skbiasamp.render.periods import coordinates, places
-from skbiasamp.render.slider import lines
+from skbiasamp.render.pictures import coordinates, lines, places
 from skbiasamp.render.words import environment
 
 LARGEST = 2_000_000  # bytes
@@ -52,17 +51,11 @@ def _shown(item: Item, form: str, most: int) -> Any:
 @cache
 def _template(name: str) -> Any:
     """Return a template; each is compiled when it is first needed, which takes a while."""
-    return _with_filters().get_template(f"{name}.html")
-
-
-@cache
-def _with_filters() -> Any:
     made = environment(lines=True)
-    drawn = (coordinates, lines, places)
-    made.filters |= {function.__name__: function for function in drawn}
+    made.filters |= {"coordinates": coordinates, "lines": lines, "places": places}
     made.filters |= {"shown": _shown, "day": _day}
     made.globals["symbols"] = _SYMBOLS
-    return made
+    return made.get_template(f"{name}.html")
 
 
 @cache

@@ -73,10 +73,6 @@ def _points(share: float, form: str = ".1f") -> str:
     return number(100 * share, form)
 
 
-def _times(share: float) -> str:
-    return number(share, ".2f")
-
-
 _FORMATS: dict[str, Callable[..., Any]] = {
     "amount": amount,
     "count": lambda n: number(round(n, 1), ",.15g"),
@@ -91,7 +87,7 @@ _FORMATS: dict[str, Callable[..., Any]] = {
     "shown_points": lambda share: round(100 * share, 1),
     "size": lambda share: _points(abs(share)),
     "rounded_up": lambda n: f"{round_up(n):,}",
-    "times": _times,
+    "times": lambda share: number(share, ".2f"),
     "start": lambda text: text[:1].upper() + text[1:],
 }
 

@@ -14,21 +14,29 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import n_rows, names_of
 from skbiasamp.metrics.inputs import count_labels, opened_rows
-from skbiasamp.report._columns import requests_by_column, with_columns
 from skbiasamp.report._compare import compare
-from skbiasamp.report._groups import audit_columns, describe_groups, selection_table
+from skbiasamp.report._groups import (
+    audit_columns,
+    describe_groups,
+    requests_by_column,
+    selection_table,
+    threshold_tables,
+    with_columns,
+)
 from skbiasamp.report._selection_rates import selection_rates
-from skbiasamp.report._thresholds import threshold_tables
-from skbiasamp.report.auditors import (
+from skbiasamp.report.checks import Audited, findings_of
+from skbiasamp.report.explain import are_chances, explained, scored_rows
+from skbiasamp.report.request import (
+    Request,
     allowed,
+    context_of,
+    described_files,
+    not_measured,
     read_training,
     readied,
     require_reference,
     run_each,
 )
-from skbiasamp.report.checks import Audited, findings_of
-from skbiasamp.report.explain import are_chances, explained, scored_rows
-from skbiasamp.report.request import Request, context_of, described_files, not_measured
 from skbiasamp.report.strata import RowSource, without_strata
 from skbiasamp.report.unknown import Everyone, everyone_of, unknown_of
 from skbiasamp.results import AuditReport, AuditResult
@@ -171,7 +179,9 @@ def audit(
         max_groups=max_groups,
         random_state=random_state,
     )
-    if not is_contingency(y_true) and sensitive_features is None and _is_frame(y_true):
+    columns = getattr(y_true, "columns", None)
+    is_frame = isinstance(y_true, str | PathLike) or (columns is not None and len(columns) > 1)
+    if not is_contingency(y_true) and sensitive_features is None and is_frame:
         raise InputTypeError(
             "{y_true} is a table: name its columns in skbiasamp.audit_frame(frame, target=..., "
             "prediction=..., sensitive=...). Or pass {sensitive_features} beside labels."
@@ -286,12 +296,6 @@ def audit_frame(
         return _audited(asked)
 
 
-def _is_frame(value: Any) -> bool:
-    """Whether something is a table or names files, which have more than labels."""
-    many = getattr(value, "columns", None)
-    return isinstance(value, str | PathLike) or (many is not None and len(many) > 1)
-
-
 def _audited(asked: Request) -> AuditReport:
     """Read and measure the rows that were asked for, and each column if it stands on its own."""
     asked.check_columns()
@@ -321,7 +325,8 @@ def _measured(asked: Request) -> AuditReport:
     in_parts = any(value is not None for value in (given, asked.attributions, asked.score))
     with opened_rows(y_true, columns) as (rows, audited_files):
         # Parts of a value are of rows that are kept apart, and so is the value.
-        test = _count_rows(rows, asked.data, columns, train, joint=in_parts or None, **how)
+        kept_apart = {"joint": in_parts or None}
+        test = count_labels(rows, asked.data, columns, like=train, engine=kept_apart, **how)
         weights = asked.sample_weight
         n_weights = len(weights) if isinstance(weights, Sized) else None
         if "weight" in columns and test.whole:  # an engine runs the query again
@@ -336,7 +341,11 @@ def _measured(asked: Request) -> AuditReport:
     if y_score is not None:
         with_scores = source.labels | {"y_score": y_score}
         scored = count_labels(source.y_true, with_scores, {}, scores=True, **source.how)
-    chosen = _auditors_of(own, test, train, scored)
+    # Auditors with their training and audited rows, and what the names of their results end with.
+    chosen = [(each, train, test, "") for each in (allowed(test) if own is None else own)]
+    if own is None and scored is not None:
+        of_scores = allowed(scored, scores=True)
+        chosen += [(each, None, scored, " of scores") for each in of_scores]
     results: dict[str, AuditResult] = run_each(
         "audit", chosen, random_state, lambda auditor, rows: auditor.audit(rows)
     )
@@ -407,31 +416,3 @@ def _check_rows(test: Contingency, train: Contingency | None, asked: Request) ->
         )
     if asked.threshold is not None and not test.has("task_pred"):
         raise InputError("{threshold} turns scores into predicted labels: pass them as {y_pred}.")
-
-
-def _auditors_of(
-    own: list[Any] | None,
-    test: Contingency,
-    train: Contingency | None,
-    scored: Contingency | None,
-) -> list[tuple[Any, Contingency | None, Contingency, str]]:
-    """Return the auditors with their training and audited rows, and what their names end with."""
-    if own is not None:
-        return [(auditor, train, test, "") for auditor in own]
-    chosen = [(auditor, train, test, "") for auditor in allowed(test)]
-    if scored is None:
-        return chosen
-    of_scores = allowed(scored, scores=True)
-    return chosen + [(auditor, None, scored, " of scores") for auditor in of_scores]
-
-
-def _count_rows(
-    rows: Any,
-    labels: dict[str, Any],
-    columns: dict[str, Any],
-    train: Contingency | None,
-    joint: bool | None,
-    **how: Any,
-) -> Contingency:
-    """Return the audited rows, counted; `joint` is that of `Contingency.from_frame`."""
-    return count_labels(rows, labels, columns, like=train, engine={"joint": joint}, **how)

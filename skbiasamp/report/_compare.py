@@ -21,16 +21,17 @@ from skbiasamp.metrics.comparing import compare_runs, each_run, mean_of_models
 from skbiasamp.metrics.directional import compares_tables
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.metrics.score_order import check_class
-from skbiasamp.report._groups import describe_groups, right_shares
-from skbiasamp.report._subgroups import mean_change_interval
-from skbiasamp.report.auditors import (
+from skbiasamp.report._groups import describe_groups, mean_change_interval, right_shares
+from skbiasamp.report.request import (
+    Request,
     allowed,
+    context_of,
+    described_files,
     read_training,
     readied,
     require_reference,
     run_each,
 )
-from skbiasamp.report.request import Request, context_of, described_files
 from skbiasamp.results import ComparisonReport, ComparisonResult
 from skbiasamp.results.gate import Limit, gate_of
 
@@ -192,8 +193,10 @@ def _compare(asked: Request) -> ComparisonReport:
     y_true, y_preds, columns, how = asked.y_true, asked.y_preds, asked.columns, asked.how
     asked.check_columns()
     train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
-    if _have_own_rows(y_true, y_preds, asked.data, columns):
-        return _of_own_rows(asked, train, training_files)
+    if y_true is None and isinstance(y_preds, Mapping):
+        counted = all(map(is_contingency, y_preds.values()))
+        if columns or counted or isinstance(asked.sensitive_features, Mapping):
+            return _of_own_rows(asked, train, training_files)
     runs: dict[str, list[str]] = {}
     data = asked.data
     if not (columns or is_contingency(y_true)):
@@ -228,34 +231,22 @@ def _with_declared(
     """Return a report with what the user declared: the favourable class, and a limit."""
     if asked.favourable is not None:
         report.context["favourable"] = asked.favourable
-    if asked.limit is not None:
-        report.context["limit"] = Limit.checked(asked.limit, one_sided=False).size
-        verdicts = _limit_verdicts(report, each, train, asked, asked.limit)
-        report.context["limit_verdicts"] = verdicts
-    return report
-
-
-def _limit_verdicts(
-    report: ComparisonReport,
-    each: Mapping[str, Contingency],
-    train: Any,
-    asked: Request,
-    limit: float,
-) -> dict[str, str]:
-    """Return whether the value of each model lies within the limit, by the primary metric."""
+    if asked.limit is None:
+        return report
+    report.context["limit"] = Limit.checked(asked.limit, one_sided=False).size
+    # Whether the value of each model lies within the limit, by the primary metric.
     rows = next(iter(each.values()))
     chosen = allowed(of_model(rows, rows.models[0]) if rows.models else rows)
     chosen = chosen if asked.own is None else asked.own
-    at = [*report.results].index(report.primary)
-    auditor, random_state = chosen[at], asked.random_state
-    verdicts = {}
+    auditor = chosen[[*report.results].index(report.primary)]
+    verdicts = report.context["limit_verdicts"] = {}
     for model, rows in each.items():
         with collected():
-            ready = readied(auditor, train, random_state)
+            ready = readied(auditor, train, asked.random_state)
             result = mean_of_models(ready, rows) if rows.models else ready.audit(rows)
-        (check,) = gate_of({model: result}, limit, on=None, one_sided=False).checks
+        (check,) = gate_of({model: result}, asked.limit, on=None, one_sided=False).checks
         verdicts[model] = LIMITED.get(check.outcome, check.verdict)
-    return verdicts
+    return report
 
 
 def _compared(
@@ -274,11 +265,10 @@ def _compared(
     chosen = allowed(reference_rows) if asked.own is None else asked.own
     every = [(auditor, train, cells, "") for auditor in chosen]
 
-    def measured(auditor: Any, rows: Contingency) -> ComparisonResult:
+    def measured(auditor: Any, rows: Contingency) -> Any:
         if runs:
             return compare_runs(auditor._for_models(rows), rows, first, runs)
-        compared: ComparisonResult = auditor.compare(rows, reference=first)
-        return compared
+        return auditor.compare(rows, reference=first)
 
     return first, run_each("comparison", every, asked.random_state, measured)
 
@@ -333,10 +323,21 @@ def _described(
 
 
 def _of_own_rows(asked: Request, train: Contingency | None, files: Any) -> ComparisonReport:
-    """Return the report of models with rows of their own."""
+    """Return the report of models with rows of their own, in place of those that all share."""
     tables = _count_tables(asked, train)
     first = check_model(asked.reference or next(iter(tables)), tuple(tables), "reference")
-    results = _compare_own_rows(tables, train, asked, first)
+    able = [auditor for auditor in allowed(tables[first]) if compares_tables(auditor)]
+    for auditor in asked.own or ():
+        if not compares_tables(auditor):
+            text = (
+                "Models with rows of their own are compared by metrics of rates in each group, "
+                "with those of training rows as base, such as {auditor}={able!r}; got {seen!r}."
+            )
+            raise InputError(text, able=able[0], seen=auditor)
+    every = [(auditor, train, tables[first], "") for auditor in asked.own or able]
+    results: dict[str, ComparisonResult] = run_each(
+        "comparison", every, asked.random_state, lambda own, _: own.compare_tables(tables, first)
+    )
     accuracy, rates = _described(tables, first, labels=True, favourable=asked.favourable)
     n, n_groups = sum(cells.total for cells in tables.values()), len(tables[first].groups)
     context = context_of(tables[first], train, asked.names, asked.call)
@@ -344,14 +345,6 @@ def _of_own_rows(asked: Request, train: Contingency | None, files: Any) -> Compa
     context |= {"n_samples": n, "labelled": False, "own_rows": True}
     report = ComparisonReport(results, accuracy, rates, context, files)
     return _with_declared(report, tables, train, asked)
-
-
-def _have_own_rows(y_true: Any, y_preds: Any, labels: Mapping[str, Any], columns: Any) -> bool:
-    """Whether each model comes with rows of its own, in place of predictions of common rows."""
-    if y_true is not None or not isinstance(y_preds, Mapping):
-        return False
-    whole = all(map(is_contingency, y_preds.values()))
-    return bool(columns) or whole or isinstance(labels["sensitive_features"], Mapping)
 
 
 def _count_tables(asked: Request, train: Contingency | None) -> dict[str, Contingency]:
@@ -374,25 +367,3 @@ def _count_tables(asked: Request, train: Contingency | None) -> dict[str, Contin
             own, rows = {**own, "y_pred": rows}, None
         tables[model] = ordered(count_labels(rows, own, asked.columns, like=train, **asked.how))
     return tables
-
-
-def _compare_own_rows(
-    tables: Mapping[str, Contingency], train: Any, asked: Request, reference: str
-) -> dict[str, ComparisonResult]:
-    """Return the comparisons by each auditor."""
-    first = tables[reference]
-    able = [auditor for auditor in allowed(first) if compares_tables(auditor)]
-    for auditor in asked.own or ():
-        if not compares_tables(auditor):
-            text = (
-                "Models with rows of their own are compared by metrics of rates in each group, "
-                "with those of training rows as base, such as {auditor}={able!r}; got {seen!r}."
-            )
-            raise InputError(text, able=able[0], seen=auditor)
-
-    def measured(auditor: Any, _: Contingency) -> ComparisonResult:
-        compared: ComparisonResult = auditor.compare_tables(tables, reference)
-        return compared
-
-    every = [(auditor, train, first, "") for auditor in asked.own or able]
-    return run_each("comparison", every, asked.random_state, measured)

@@ -18,16 +18,8 @@ from scipy import sparse, stats
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.labels import Codes, Labels, Members
-from skbiasamp._utils.formatting import (
-    REDUCES,
-    REVERSES,
-    group_of,
-    listed,
-    name_of,
-    p_value,
-    rate,
-    task_of,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import group_of, listed, name_of, p_value, rate, task_of
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.pair_sums import pair_sums
@@ -38,7 +30,7 @@ from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.value import Estimate, Signs, estimate
 from skbiasamp.results import AuditResult
 from skbiasamp.results.explanation import reversal
-from skbiasamp.results.pair_tables import pair_names
+from skbiasamp.results.kinds import pair_names
 
 LEVEL = 0.95
 _BINS = 10
@@ -62,8 +54,8 @@ class Whole(NamedTuple):
         part = change if task is None else change * (weights != 0)
         number = estimate(part, self.pairs.signs, weights, confidence_level=LEVEL)
         verdict = self.pairs.verdict(number, part)
-        if verdict == REVERSES and change is not self.pairs.change:
-            verdict = REDUCES  # all parts together may reverse a direction
+        if verdict == words.REVERSES and change is not self.pairs.change:
+            verdict = words.REDUCES  # all parts together may reverse a direction
         return {**_row(name, number), "verdict": verdict}
 
     def table(self, changes: Mapping[Any, Association]) -> pd.DataFrame:
@@ -111,10 +103,10 @@ def of_predictors(whole: Whole, cells: Contingency) -> dict[str, pd.DataFrame]:
     pairs = whole.pairs
     base = pairs.labelled if pairs.signs.source is None else None  # of training labels
     changes = changes_of_predictors(cells, base)
-    parts = {
-        name: _ends_of(part)
-        for name, part in changes_of_predictors(cells, base, centre=False).items()
-    }
+    parts = {}
+    for name, part in changes_of_predictors(cells, base, centre=False).items():
+        low, high, _ = interval(part.value, part.sd, part.units(), LEVEL)
+        parts[name] = {"value": part.value, "low": low, "high": high}
     counted = np.argwhere((np.asarray(pairs.sign) > 0) & ~np.isnan(pairs.change.value))
     rows = [
         {
@@ -129,18 +121,20 @@ def of_predictors(whole: Whole, cells: Contingency) -> dict[str, pd.DataFrame]:
     return {"predictors": whole.table(changes), "predictors_by_pair": pd.DataFrame(rows)}
 
 
-def _ends_of(part: Association) -> dict[str, Array]:
-    low, high, _ = interval(part.value, part.sd, part.units(), LEVEL)
-    return {"value": part.value, "low": low, "high": high}
-
-
 def of_decision(
     whole: Whole, cells: Contingency, score: Labels
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Return what scores, rounding and threshold add, and whether the scores are calibrated."""
+    """Return what scores, rounding and threshold add, and whether the scores are calibrated.
+
+    They are the changes from labels to scores, to rounded scores, and to decisions.
+    """
     calibration = _calibration(cells, score)
-    decision = whole.table(changes_of_decisions(cells, score))
-    return {"decision": decision, "calibration": calibration}, list(_uncalibrated(calibration))
+    score = Members(dense_numbers(cells, score))
+    label, decision = (associate(cells, side, "group") for side in ("task", "task_pred"))
+    scores, rounded = associate(cells, score, "group", by_group=True), _rounded(cells, score)
+    parts = {"scores": scores - label, "rounding": rounded - scores}
+    table = whole.table(parts | {"threshold": decision - rounded})
+    return {"decision": table, "calibration": calibration}, list(_uncalibrated(calibration))
 
 
 def of_strata(
@@ -156,10 +150,26 @@ def of_strata(
     `names` are those of groups, tasks and strata.
     """
     groups, tasks, strata = names
-    changes = (change_of_stratum(rows.cells, rows.stratum == i) for i in range(len(strata)))
+    cells, conditional = rows.cells, None
+    moves = dense_numbers(cells, DECISION) - dense_numbers(cells, LABEL)
+    changes = {}
+    for i, name in enumerate(strata):
+        added = Members(moves * (rows.stratum == i)[:, None])
+        changes[name] = associate(cells, added, "group", by_group=True)
+    if within is not None:  # and what strata without rows of all groups add to it
+        share, audit = float(rows.sums.weight[rows.sums.shared].sum()), within.audit
+        inside = {name: share * getattr(audit, name) for name in ("value", "low", "high")}
+        # Signs are of other rows.
+        alone = rows.not_shared(within.weights * within.pairs.signs.values)
+        conditional = pd.DataFrame(
+            [
+                {"part": "within strata", **inside, "verdict": audit.verdict},
+                {"part": "no overlap", **alone.row(cells, LEVEL), "verdict": None},
+            ]
+        )
     tables = {
-        "strata": whole.table(dict(zip(strata, changes, strict=True))),
-        "conditional": None if within is None else _conditional(rows, within),
+        "strata": whole.table(changes),
+        "conditional": conditional,
         "gaps": _gaps(rows, groups, tasks),
         "rates": _rates(rows, groups, tasks),
     }
@@ -168,21 +178,6 @@ def of_strata(
         *_reversals(rows, [group_of(group, columns) for group in groups], tasks, given),
     ]
     return tables, findings
-
-
-def _conditional(rows: StrataRows, within: Whole) -> pd.DataFrame:
-    """Return the value within strata, and what strata without rows of all groups add to it."""
-    share = float(rows.sums.weight[rows.sums.shared].sum())
-    audit = within.audit
-    inside = {name: share * getattr(audit, name) for name in ("value", "low", "high")}
-    # Signs are of other rows.
-    alone = rows.not_shared(within.weights * within.pairs.signs.values)
-    return pd.DataFrame(
-        [
-            {"part": "within strata", **inside, "verdict": audit.verdict},
-            {"part": "no overlap", **alone.row(rows.cells, LEVEL), "verdict": None},
-        ]
-    )
 
 
 def of_features(change: Association, signs: Signs, names: list[Any]) -> pd.DataFrame:
@@ -330,14 +325,6 @@ def dense_numbers(cells: Contingency, labels: Labels | str) -> Array:
     return known.dense(slice(None), float)
 
 
-def changes_of_decisions(cells: Contingency, score: Labels) -> dict[str, Association]:
-    """Return the changes from labels to scores, to rounded scores, and to decisions."""
-    score = Members(dense_numbers(cells, score))
-    label, decision = (associate(cells, side, "group") for side in ("task", "task_pred"))
-    scores, rounded = associate(cells, score, "group", by_group=True), _rounded(cells, score)
-    return {"scores": scores - label, "rounding": rounded - scores, "threshold": decision - rounded}
-
-
 def _rounded(cells: Contingency, score: Members) -> Association:
     """Return the associations if each task is predicted as often as it is labelled.
 
@@ -397,12 +384,6 @@ def changes_of_predictors(
     if base is not None:
         parts["labels"] = labels - (base if centre else base.without_centre())
     return parts
-
-
-def change_of_stratum(cells: Contingency, inside: Array) -> Association:
-    """Return what some rows add to the change from labels to decisions."""
-    added = (dense_numbers(cells, DECISION) - dense_numbers(cells, LABEL)) * inside[:, None]
-    return associate(cells, Members(added), "group", by_group=True)
 
 
 def within_rows(cells: Contingency, outcome: Labels, inside: Array) -> Association:

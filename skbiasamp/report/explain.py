@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
-from skbiasamp._input.checks import MOST_GROUPS, check_count
+from skbiasamp._input.checks import MOST_GROUPS, Array, Names, check_count
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import columns_of, to_native
-from skbiasamp._input.errors import InputError, InputTypeError, speaking
+from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
 from skbiasamp._input.labels import side_of_model
 from skbiasamp._input.options import keywords
 from skbiasamp._input.readers import reached
@@ -21,15 +23,17 @@ from skbiasamp._utils.formatting import group_of
 from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import collected
 from skbiasamp.compose import LeakageProbe
-from skbiasamp.counts.cells import distinct, labels_of
+from skbiasamp.counts.cells import distinct, labels_of, take
 from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.merging import differ_in_group
 from skbiasamp.counts.several_models import of_model
-from skbiasamp.inference.association import associate
-from skbiasamp.inference.value import Signs
+from skbiasamp.inference.association import Association, associate
+from skbiasamp.inference.influence import interval
+from skbiasamp.inference.pairs import Pairs
+from skbiasamp.inference.value import Estimate, Signs, estimate, margin_of
 from skbiasamp.metrics import DirectionalAuditor, MALSAuditor
 from skbiasamp.metrics.inputs import count_labels, require_predictions, row_by_row
 from skbiasamp.metrics.score_order import check_class
-from skbiasamp.report._subgroups import assess_subgroups, subgroups_of
 from skbiasamp.report._value_parts import (
     LEVEL,
     StrataRows,
@@ -40,9 +44,9 @@ from skbiasamp.report._value_parts import (
     of_features,
     of_predictors,
     of_strata,
+    within_rows,
 )
-from skbiasamp.report.auditors import read_training, require_reference
-from skbiasamp.report.request import Request, context_of
+from skbiasamp.report.request import Request, context_of, read_training, require_reference
 from skbiasamp.report.strata import RowSource, Strata, standardised, strata_of
 from skbiasamp.results.explanation import Explanation
 
@@ -186,8 +190,7 @@ def explain(
     scores = score if y_score is None else y_score
     rest = given, scores, attributions, random_state, asked.call
     with asked.speaking():
-        predictors = _predictors_of(asked, train)
-        return explained(source, train, *rest, alone=True, more=predictors)
+        return explained(source, train, *rest, alone=True, more=_predictors_of(asked, train))
 
 
 def _predictors_of(asked: Request, train: Contingency | None) -> dict[str, Any]:
@@ -306,8 +309,8 @@ def _subgroups_of(
     _, stratum = rows.of_cells
     n = np.bincount(stratum, rows.fine.weight, minlength=len(rows.names))
     members = [
-        (group_of(each.values, each.columns), np.flatnonzero(each.strata[stratum]))
-        for each in subgroups_of(rows.given, rows.names, n, depth=depth, min_rows=min_rows)
+        (name, np.flatnonzero(strata[stratum]))
+        for name, strata in _subgroups(rows.given, rows.names, n, depth=depth, min_rows=min_rows)
     ]
     table = assess_subgroups(_auditor_of(train).pairs_of, rows.cells, members, level=LEVEL)
     first = ["subgroup", "value", "low", "high", "rows", "differs"]
@@ -412,3 +415,108 @@ def _of_features(
         known = whole.pairs.signs.values[of_group]
         signs = Signs(np.repeat(known, len(values), axis=1).astype(float))
     return of_features(carried, signs, list(values))
+
+
+# --------------------------------------------------------------------------- subgroups
+
+
+def _subgroups(
+    columns: Names, strata: Names, rows: Array, *, depth: int, min_rows: float
+) -> Iterator[tuple[str, Array]]:
+    """Yield the name of each subgroup of up to `depth` columns, and which strata are in it.
+
+    A stratum is a value of each column, and `rows` are those of each stratum. Subgroups have at
+    least `min_rows` rows.
+    """
+    values = pd.DataFrame([name if len(columns) > 1 else (name,) for name in strata])
+    for size in range(1, depth + 1):
+        for chosen in combinations(range(len(columns)), size):
+            code = values.groupby(list(chosen), sort=False).ngroup().to_numpy()
+            n = np.bincount(code, rows)
+            if size == 1 and n.max() < min_rows:
+                raise InputError(
+                    "{frame}: no value of {column} is in {n} rows. Bin numbers first, or choose a "
+                    "smaller {min_rows}.",
+                    column=quote([columns[chosen[0]]]),
+                    n=min_rows,
+                )
+            for large in np.flatnonzero(n >= min_rows):
+                own = values.iloc[int(np.argmax(code == large)), list(chosen)]
+                yield group_of(tuple(own), [columns[i] for i in chosen]), code == large
+
+
+def assess_subgroups(
+    pairs_of: Callable[[Contingency], tuple[Contingency, Pairs]],
+    cells: Contingency,
+    members: Sequence[tuple[str, Array]],
+    *,
+    level: float,
+) -> pd.DataFrame:
+    """Return the value of each subgroup, with intervals that hold for all of them together.
+
+    `members` are the name and the cells of each; rows of one group alone have nothing to compare,
+    and are left out. `differs` says whether a subgroup differs from all rows, at the signs of all
+    rows. The largest deviation counts (max-T), so that of columns that mean nothing all intervals
+    include 0, and none differs, in as many data sets as the level says.
+    """
+    _, every = pairs_of(cells)
+    values, differences = _Together(level), _Together(level)
+    names, n_rows, most = [], [], []
+    for name, rows in members:
+        test = take(cells, rows, cells.weight[rows])
+        if not differ_in_group(test):
+            continue
+        names.append(name)
+        n_rows.append(float(test.total))
+        _, pairs = pairs_of(test)
+        number = pairs.measured(level)
+        inside = np.isin(np.arange(cells.n_cells), rows)
+        labels, predicted = (
+            within_rows(cells, labels_of(cells, side), inside) for side in ("task", "task_pred")
+        )
+        change = predicted - labels
+        weights = pairs.aggregate.weights(change.value)
+        values.add(number, change, weights * pairs.signs.values)
+        most.append(max(pairs.most, abs(number.value)))
+        between, signs = change - every.change, every.signs
+        apart = estimate(between, signs, weights, confidence_level=level)
+        differences.add(apart, between, weights * signs.values)
+    if not names:
+        raise InputError("{frame}: no value of its columns is in rows of two groups.")
+    value, low, high = values.intervals()
+    _, below, above = differences.intervals()
+    low, high = np.clip([low, high], np.negative(most), most)
+    table = pd.DataFrame(
+        {"subgroup": names, "value": value, "rows": n_rows, "low": low, "high": high}
+    )
+    return table.assign(differs=~np.isnan(low) & ((below > 0) | (above < 0)))
+
+
+class _Together:
+    """Numbers of the same rows, whose intervals hold together."""
+
+    def __init__(self, level: float) -> None:
+        self.level = level
+        self.numbers: list[Estimate] = []
+        self.moved: list[Array] = []
+
+    def add(self, number: Estimate, change: Association, weights: Array) -> None:
+        """Add a number: what it changes, and what each pair counts."""
+        ((moved, times, jackknife),) = change.project(weights)
+        self.numbers.append(number)
+        self.moved.append(moved * np.sqrt(jackknife * times))
+
+    def intervals(self) -> tuple[Array, Array, Array]:
+        """Return the numbers, and the ends of their intervals."""
+        values, errors, df = (
+            np.array([getattr(number, name) for number in self.numbers])
+            for name in ("value", "standard_error", "degrees_of_freedom")
+        )
+        moved = np.stack(self.moved)[errors > 0]
+        scale = errors[errors > 0]
+        # What signs that labels leave open add to an error is the number's own.
+        correlation = moved @ moved.T / np.outer(scale, scale)
+        np.fill_diagonal(correlation, 1.0)
+        level = 1 - 2 * float(special.ndtr(-margin_of(correlation, self.level)))
+        low, high, _ = interval(values, errors, df, level)
+        return values, low, high

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -17,15 +17,14 @@ from skbiasamp._utils.formatting import (
     side_of_zero,
 )
 from skbiasamp.render.document import Document
-from skbiasamp.render.facts import Change, Facts, Finding, Gap, Guesses, Model
+from skbiasamp.render.facts import Change, Facts, Finding, Guesses, Model
 from skbiasamp.render.words import express
 from skbiasamp.results._facts import (
     ahead_first,
     change_in,
+    facts_of_changes,
+    gap_of_two,
     group_name,
-    view_of,
-    wanted_in,
-    who_of,
 )
 from skbiasamp.results.exports import (
     OfMetric,
@@ -44,54 +43,44 @@ def model_facts(result: Any, model: str, context: Mapping[str, Any] | None = Non
     """Return what a comparison tells of one model."""
     known = context or {}
     value, low, high = result.judged(model)
-    changes = _changes(result, model, known)
-    groups = tuple(dict.fromkeys(change.group for change in changes))
-    tasks = tuple(dict.fromkeys(change.task for change in changes))
-    view = view_of(result, changes, groups, tasks)
+    shared = facts_of_changes(result, _changes(result, model, known), known)
+    view, changes = shared["view"], shared["changes"]
     row, verdict, reason = result._row(model), result.verdict(model), None
     if verdict == words.NOT_MEASURED:
         reason = "undefined" if math.isnan(value) else "no interval"
-    favourable = wanted_in(known)
     sizes: Any = [change for change in changes if change.change is not None]
     worst = max(sizes, key=lambda each: abs(each.change), default=None)
+    gap = labelled = None
     if view == "gap":
         worst = max(changes, key=lambda each: abs((each.after or 0) - (each.before or 0)))
+        labelled = _labelled_gap(result, changes, known)
+    if view == "gap" and result.percent:
+        gap = gap_of_two(changes)
+        first, other = ahead_first(changes, 3)
+        moved = (first.change or 0.0) - (other.change or 0.0)
+        if not math.isnan(low) and abs(2 * abs(value) - abs(moved)) <= 2e-3:
+            ends = (2 * low, 2 * high) if value * moved >= 0 else (-2 * high, -2 * low)
+            gap = replace(gap, low=ends[0], high=ends[1])
     return Facts(
         verdict,
-        view,
         model=name_of(model),
-        data=known.get("data_name"),
-        metric=result.metric,
-        direction=result.direction,
         **dict(zip(("value", "low", "high"), as_json((value, low, high)), strict=True)),
         p_value=as_json(row["p_adjusted"]),
-        level=result.confidence_level,
-        unit=result.unit,
-        percent=result.percent,
-        gap=_gap(value, low, high, changes) if view == "gap" and result.percent else None,
+        gap=gap,
         worst=worst,
-        who=who_of(changes, tasks, favourable) if view in ("gap", "groups", "tasks") else None,
-        labelled_gap=_labelled_gap(result, changes, known) if view == "gap" else None,
+        labelled_gap=labelled,
         guesses=_guesses(result, model),
-        changes=changes,
         before=name_of(result.reference),
         after=name_of(model),
-        tasks=tasks,
-        target=known.get("target"),
-        groups=groups,
-        favourable=favourable,
         about="the group",
         reason=reason,
         models=tuple(
             Model(name_of(own["model"]), own["value"], own["low"], own["high"], own.get("verdict"))
             for own in records(result.table)
         ),
-        n=as_json(result.n_samples),
-        n_train=known.get("n_train"),
         n_runs=known.get("n_runs"),
-        n_dropped=known.get("n_dropped") or None,
         changed=as_json(row["changed"]),
-        date=(known.get("date") or "").partition(" ")[0] or None,
+        **shared,
     )
 
 
@@ -132,20 +121,6 @@ def _labelled_gap(
         return None
     gap = float(round(before, 3) - round(after, 3))
     return gap if gap * ((first.before or 0.0) - (other.before or 0.0)) >= 0 else None
-
-
-def _gap(value: float, low: float, high: float, changes: tuple[Change, ...]) -> Gap:
-    """Return the gap of two groups by the reference, and by the model."""
-    first, other = ahead_first(changes, 3)
-    before, after = (
-        round(getattr(first, side), 3) - round(getattr(other, side), 3)
-        for side in ("before", "after")
-    )
-    moved = (first.change or 0.0) - (other.change or 0.0)
-    ends: tuple[float, float] | None = None
-    if not math.isnan(low) and abs(2 * abs(value) - abs(moved)) <= 2e-3:
-        ends = (2 * low, 2 * high) if value * moved >= 0 else (-2 * high, -2 * low)
-    return Gap(first.group, other.group, before, after, after - before, *(ends or (None, None)))
 
 
 def _guesses(result: Any, model: str) -> Guesses | None:
@@ -190,7 +165,22 @@ def findings_of_models(report: Any) -> Iterator[Finding]:
     """Yield what to know of each model, then of the choice between them."""
     primary = report[report.primary]
     for model in report.models:
-        yield from _findings_of(report, primary, model)
+        verdict = primary.verdict(model)
+        names = {"model": name_of(model), "reference": name_of(report.reference)}
+        if verdict == words.REVERSES:
+            yield finding_by_code("SBA501", **names)
+        elif verdict == words.NO_DIFFERENCE:
+            yield finding_by_code("SBA502", **names)
+        row = {row["model"]: row for row in report._accuracies}.get(model, {})
+        least, most = (row.get(f"difference_{end}") for end in ("low", "high"))
+        way = words.DIRECTION_OF.get(verdict, 0)
+        if least is not None and most is not None:  # evidence of a gain or a loss
+            if way > 0 >= least:
+                yield finding_by_code("SBA503", verdict=verdict, **names)
+            elif way < 0 and most < 0:
+                lost = -row["difference"]
+                yield finding_by_code("SBA504", verdict=verdict, lost=lost, **names)
+        yield from _disagreement(report, model, names)
     if report.context.get("probabilities") and not primary.kind.has_attacker:
         yield finding_by_code("SBA507")
     amplify = {
@@ -205,25 +195,6 @@ def findings_of_models(report: Any) -> Iterator[Finding]:
         yield finding_by_code("SBA508")
     if n := report.context.get("n_dropped"):
         yield finding_by_code("SBA509", n=n, bounded=True)  # a comparison has no bounds
-
-
-def _findings_of(report: Any, primary: Any, model: str) -> Iterator[Finding]:
-    """Yield what to know of one model."""
-    verdict = primary.verdict(model)
-    names = {"model": name_of(model), "reference": name_of(report.reference)}
-    if verdict == words.REVERSES:
-        yield finding_by_code("SBA501", **names)
-    elif verdict == words.NO_DIFFERENCE:
-        yield finding_by_code("SBA502", **names)
-    row = {row["model"]: row for row in report._accuracies}.get(model, {})
-    least, most = (row.get(f"difference_{end}") for end in ("low", "high"))
-    way = words.DIRECTION_OF.get(verdict, 0)
-    if least is not None and most is not None:  # evidence of a gain or a loss
-        if way > 0 >= least:
-            yield finding_by_code("SBA503", verdict=verdict, **names)
-        elif way < 0 and most < 0:
-            yield finding_by_code("SBA504", verdict=verdict, lost=-row["difference"], **names)
-    yield from _disagreement(report, model, names)
 
 
 def _disagreement(report: Any, model: str, names: Mapping[str, str]) -> Iterator[Finding]:

@@ -15,13 +15,12 @@ from skbiasamp._utils.formatting import (
     number,
     rate,
 )
-from skbiasamp.render.document import Bullets, Cell, Document, Item, Section, Table, Terms, Text
+from skbiasamp.render.document import Cell, Document, Item, Section, Table, Terms, Text
 from skbiasamp.render.first import (
-    actions_of,
-    finding_text,
     first_screen_of_models,
     look_closer,
     next_steps,
+    other_findings,
 )
 from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
@@ -78,9 +77,7 @@ def _statistics(report: ComparisonReport) -> Iterator[Item | None]:
     yield from _differences(report)
     for i, model in enumerate(report.models, 1):
         yield _changes(report, model, i)
-    steps = actions_of(report.findings)
-    others = [finding_text(each) for each in report.findings if each not in steps]
-    yield Section(express("tables", "findings"), [Bullets(others)], folded=True)
+    yield other_findings(report.findings)
     settings = {metric_name(name): result.params for name, result in report.items()}
     yield record(report.context, report.data_files, settings)
 
@@ -126,14 +123,15 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
         "Model": shown("observed", form),
         change: with_interval("value", partial(number, form=signs), ("low", "high")),
     }
-    return _changes_table(
+    return estimates_table(
         rows,
         table_columns("Rows", rates, "Adjusted p"),
-        lambda row: {"name": named(row)},
+        lambda row: {"side": "plain", "name": named(row)},
         id=table_id,
         caption=express("tables", "changed", name_of(model)),
         first=heading,
         marks="Change and interval",
+        balanced=True,
         only="page",
     )
 
@@ -142,15 +140,6 @@ def _drawn(*change: float | None, percent: bool = True) -> dict[str, float | Non
     """Return a change and its interval as a table draws them, of rates in percentage points."""
     scaled = [None if end is None else end * (100 if percent else 1) for end in change]
     return dict(zip_longest(("value", "low", "high"), scaled))
-
-
-def _changes_table(rows: Any, columns: Cells, named: Any, **options: Any) -> Table:
-    """Return rows with changes on one axis with 0 in its middle."""
-
-    def mark(row: Mapping[str, Any]) -> dict[str, Any]:
-        return {"side": "plain", **named(row)}
-
-    return estimates_table(rows, columns, mark, balanced=True, **options)
 
 
 def _churn(table_id: str, result: ComparisonResult, model: str) -> tuple[()] | tuple[Table, Text]:
@@ -196,10 +185,11 @@ def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None
     for key, title in _RATES.items():
         columns[f"{title}, reference"] = shown(f"{key}, reference", rate)
         columns[f"{title}, model"] = shown(key, rate)
-    return _changes_table(
+    return estimates_table(
         rows,
         columns,
         lambda row: {
+            "side": "plain",
             "name": named(row),
             "says": f"{number(row['value'], '+.2f')} percentage points",
         },
@@ -207,6 +197,7 @@ def _errors(table_id: str, report: ComparisonReport, model: str) -> Table | None
         caption=express("tables", "model_errors", name_of(model)),
         first=heading,
         marks="Change of accuracy in percentage points",
+        balanced=True,
         only="page",
     )
 
@@ -222,7 +213,7 @@ def _accuracy(report: ComparisonReport) -> Table | None:
     form = partial(number, form="+.2f")
     ends_of = [f"difference{end}" for end in ("", "_low", "_high")]
     reference = {"notes": ("reference",), "says": "reference"}
-    return _changes_table(
+    return estimates_table(
         [row | _drawn(*map(row.get, ends_of)) for row in rows],
         {
             "Accuracy": shown("accuracy", rate),
@@ -230,13 +221,14 @@ def _accuracy(report: ComparisonReport) -> Table | None:
             "Interval": lambda row: Cell(ends(row["low"], row["high"], form) or "–", row["low"]),
         },
         lambda row: (
-            {"name": name_of(row["model"])}
+            {"side": "plain", "name": name_of(row["model"])}
             | (reference if row["model"] == report.reference else {})
         ),
         id="accuracy-table",
         caption=express("tables", "accuracy"),
         first="Model",
         marks="Difference in percentage points",
+        balanced=True,
     )
 
 

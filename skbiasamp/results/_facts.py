@@ -11,21 +11,9 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input.checks import MISSING
-from skbiasamp._utils.formatting import (
-    ADDS,
-    DIRECTION_OF,
-    INCONCLUSIVE,
-    LIMITED,
-    NO_EFFECT,
-    NOT_MEASURED,
-    OUTSIDE,
-    REDUCES,
-    WITHIN,
-    group_of,
-    name_of,
-    shown_change,
-    task_of,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import group_of, name_of, shown_change, task_of
+from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.render.facts import (
     EVERYBODY,
     Change,
@@ -34,6 +22,7 @@ from skbiasamp.render.facts import (
     Gap,
     Guesses,
     Model,
+    Ratios,
     Robust,
     Unknown,
     Who,
@@ -46,86 +35,108 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
     """Return what one result tells; `context` is that of its report."""
     known = context or {}
     columns = tuple(known.get("group_columns") or result.group_columns)
-    changes = changes_of(result, known)
-    groups = tuple(dict.fromkeys(change.group for change in changes))
-    tasks = tuple(dict.fromkeys(change.task for change in changes))
-    view = view_of(result, changes, groups, tasks)
+    widens = result.verdict not in (words.REDUCES, words.NO_EFFECT)
+    shared = facts_of_changes(result, changes_of(result, known), known, widens=widens)
+    view, changes, who = shared["view"], shared["changes"], shared["who"]
     worst = _worst(result, view, changes, known)
-    favourable = wanted_in(known)
-    who = None
-    if view in ("gap", "groups", "tasks"):
-        who = who_of(changes, tasks, favourable, widens=result.verdict not in (REDUCES, NO_EFFECT))
-        if who is not None and view == "groups":
-            worst = next(change for change in changes if change.group == who.group)
+    if who is not None and view == "groups":
+        worst = next(change for change in changes if change.group == who.group)
     # Whether the labels show a clear association of any pair.
     clear = result.table.get("direction_clear")
     sides = ("labels", "predictions") if result.labelled else ("reference rows", "these rows")
     if isinstance(base := result.params.get("base"), str) and base == "train" and result.labelled:
         sides = ("training labels", "predictions")
+    published = ("published", "published_low", "published_high")
     numbers = {
         name: as_json(getattr(result, name))
-        for name in (
-            *("value", "low", "high", "p_value"),
-            *("published", "published_low", "published_high"),
-        )
+        for name in ("value", "low", "high", "p_value", *published)
     }
     numbers |= {name: as_json(result.statistics.get(name)) for name in ("shift", "selection")}
     return Facts(
         result.verdict,
-        view,
-        metric=result.metric,
-        direction=result.direction,
-        level=result.confidence_level,
-        unit=result.unit,
-        percent=result.percent,
         gap=_gap(result, view, changes, worst),
         worst=worst,
-        who=who,
         everybody=_everybody(result, view, changes, worst),
         guesses=_guesses(result),
         robust=_robust(result, columns),
-        changes=changes,
         before=sides[0],
         after=sides[1],
         labels_differ=None if clear is None else any(each is True or each == 1 for each in clear),
-        tasks=tasks,
-        target=known.get("target"),
-        groups=groups,
-        favourable=favourable,
         amplified=result.amplified,
         about=result.about,
         baseline="the labels" if result.params.get("equalize", "") is None else result.baseline,
         reason=_reason(result),
-        n=as_json(result.n_samples),
-        n_train=known.get("n_train"),
-        n_dropped=known.get("n_dropped") or None,
-        date=(known.get("date") or "").partition(" ")[0] or None,
         model=known.get("model_name"),
-        data=known.get("data_name"),
         **numbers,
+        **shared,
     )
+
+
+def facts_of_changes(
+    result: Any, changes: tuple[Change, ...], context: Mapping[str, Any], *, widens: bool = True
+) -> dict[str, Any]:
+    """Return the facts that an audit and a comparison have in common."""
+    groups, tasks = (
+        tuple(dict.fromkeys(getattr(change, name) for change in changes))
+        for name in ("group", "task")
+    )
+    view, favourable = view_of(result, changes, groups, tasks), wanted_in(context)
+    rated, percent = view in ("gap", "groups", "tasks"), result.percent
+    who = who_of(changes, tasks, favourable, widens=widens, percent=percent) if rated else None
+    return {
+        "view": view,
+        "metric": result.metric,
+        "direction": result.direction,
+        "level": result.confidence_level,
+        "unit": result.unit,
+        "percent": percent,
+        "who": who,
+        "ratios": ratios_of(changes, tasks, favourable) if rated and percent else None,
+        "changes": changes,
+        "tasks": tasks,
+        "target": context.get("target"),
+        "groups": groups,
+        "favourable": favourable,
+        "n": as_json(result.n_samples),
+        "n_train": context.get("n_train"),
+        "n_dropped": context.get("n_dropped") or None,
+        "date": (context.get("date") or "").partition(" ")[0] or None,
+        "data": context.get("data_name"),
+    }
 
 
 def report_facts(report: Any) -> Facts:
     """Return what the report of an audit tells: of its primary result, its rates and its limit."""
     if report.primary is None:
-        return Facts(NOT_MEASURED, "none", reason="none")
+        return Facts(words.NOT_MEASURED, "none", reason="none")
     if report.columns:
         return _facts_of_columns(report)
     facts = result_facts(report[report.primary], report.context)
     if not facts.changes and "base_rate" in report.rates and "predicted_rate" in report.rates:
-        facts = replace(facts, changes=_of_rates(report))
+        # Rates that no interval judges: the verdict is about something else.
+        columns, sizes = report.context.get("group_columns", ()), records(report.groups)
+        n_of, known = {str(row["group"]): row["n"] for row in sizes}, []
+        for row in records(report.rates):
+            before, after = row["base_rate"], row["predicted_rate"]
+            if before is not None and after is not None:
+                row |= {"observed": after, "change": after - before}
+                row["n"] = n_of.get(str(row["group"]))
+                known.append(change_in(row, columns, report.context, "base_rate", "unknown"))
+        changes = tuple(known)
+        tasks = tuple(dict.fromkeys(change.task for change in changes))
+        ratios = ratios_of(changes, tasks, facts.favourable)
+        facts = replace(facts, changes=changes, ratios=ratios)
     limited: dict[str, Any] = {"unknown": _unknown(report)}
     if report.explanation is not None and report.explanation.conditional is not None:
         within = [row.get("verdict") for row in records(report.explanation.conditional)]
         limited["given"] = tuple(name_of(name) for name in report.explanation.context["given"])
-        limited["within"] = next(filter(None, within), NO_EFFECT)
+        limited["within"] = next(filter(None, within), words.NO_EFFECT)
     if report.limit is not None:
         (check,) = report.gate(report.limit, on=report.primary).checks
         limited |= {
             "limit": report.limit,
-            "limit_verdict": LIMITED.get(check.outcome),
-            "rows_needed": as_json(check.rows),
+            "limit_verdict": words.LIMITED.get(check.outcome),
+            "rows_needed": None if math.isnan(check.rows) else check.rows,
         }
     return replace(
         facts,
@@ -137,7 +148,6 @@ def report_facts(report: Any) -> Facts:
             )
             for row in records(report.by_column)
         ),
-        caveats=tuple(report.findings),
         **limited,
     )
 
@@ -169,7 +179,7 @@ def _facts_of_columns(report: Any) -> Facts:
     limited: dict[str, Any] = {}
     if report.limit is not None:
         checked = [own.limit_verdict for _, own, _ in known]
-        worst = min(checked, key=[OUTSIDE, None, INCONCLUSIVE, WITHIN].index)
+        worst = min(checked, key=[words.OUTSIDE, None, words.INCONCLUSIVE, words.WITHIN].index)
         limited = {"limit": report.limit, "limit_verdict": worst}
     changes = tuple(
         replace(change, group=group_by(name, change.group))
@@ -190,9 +200,6 @@ def _facts_of_columns(report: Any) -> Facts:
             Model(name, own.value, own.low, own.high, own.verdict) for name, own, _ in known
         ),
         n=max((own.n or 0.0) + (own.n_dropped or 0.0) for _, own, _ in known),
-        model=report.context.get("model_name"),
-        data=report.context.get("data_name"),
-        caveats=tuple(report.findings),
         **limited,
     )
 
@@ -294,12 +301,12 @@ def _effect(result: Any, row: Mapping[str, Any], overall: float | None) -> str:
     )
     if math.isnan(low + high + change):
         return "unknown"
-    if result.verdict != ADDS and is_half_of_gap(result):  # one interval judges both groups
+    if result.verdict != words.ADDS and is_half_of_gap(result):  # one interval judges both groups
         low, high = result.low, result.high
     if not (low > 0 or high < 0):
         return "unclear"
     ahead = 0.0 if overall is None or result.direction != "A->T" else row["base"] - overall
-    if result.verdict == ADDS or row.get("direction_clear") is False:
+    if result.verdict == words.ADDS or row.get("direction_clear") is False:
         return "shrinks" if abs(ahead + change) < abs(ahead) else "added"
     if (row.get("sign") or 0) * change > 0:
         return "grows"
@@ -308,34 +315,14 @@ def _effect(result: Any, row: Mapping[str, Any], overall: float | None) -> str:
 
 def is_half_of_gap(result: Any) -> bool:
     """Return whether the value is half of the growth of the one gap between two groups."""
-    gap = gap_of(result)
-    return gap is not None and abs(2 * abs(result.value) - abs(gap[1] - gap[0])) <= 2e-3
-
-
-def gap_of(result: Any) -> tuple[float, float] | None:
-    """Return the difference between two groups before and after; None if there are more pairs."""
     tasks = result.table["task"]
     if result.direction != "A->T" or len(tasks) != 2 or tasks.iloc[0] != tasks.iloc[1]:
-        return None
+        return False  # there are more pairs
     rates = np.array([result._column(name, math.nan) for name in ("base", "observed")])
     # The difference of the rates that are shown, so that a reader can check it.
-    before, after = (
-        float(first - other) for first, other in rates.round(3 if result.percent else 9)
-    )
-    return None if math.isnan(before + after) else (before, after)
-
-
-def _of_rates(report: Any) -> tuple[Change, ...]:
-    """Return rates that no interval judges, of a report whose verdict is about something else."""
-    columns = report.context.get("group_columns", ())
-    sizes = {str(row["group"]): row["n"] for row in records(report.groups)}
-    changes = []
-    for row in records(report.rates):
-        before, after = row["base_rate"], row["predicted_rate"]
-        if before is not None and after is not None:
-            row |= {"n": sizes.get(str(row["group"])), "observed": after, "change": after - before}
-            changes.append(change_in(row, columns, report.context, "base_rate", "unknown"))
-    return tuple(changes)
+    first, other = rates.round(3 if result.percent else 9).T
+    before, after = first - other
+    return bool(abs(2 * abs(result.value) - abs(after - before)) <= 2e-3)
 
 
 # --------------------------------------------------------------------------- what is seen first
@@ -365,7 +352,7 @@ def _worst(
     if view == "gap":  # the changes of two groups compared with all rows mirror each other
         return max(changes, key=lambda each: abs((each.after or 0.0) - (each.before or 0.0)))
     pair = result.affected
-    if pair is not None and pair["significant"] and result.verdict != NO_EFFECT:
+    if pair is not None and pair["significant"] and result.verdict != words.NO_EFFECT:
         columns = context.get("group_columns") or result.group_columns
         name, task = group_name(pair["group"], columns), task_name(pair["task"], context)
         named = (each for each in changes if (each.group, each.task) == (name, task))
@@ -380,30 +367,22 @@ def _worst(
 def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None) -> Gap | None:
     """Return the gap that a page begins with: it grows by what the numbers that are shown say."""
     if view == "gap":
-        places = 3 if result.percent else 9
-        first, other = ahead_first(changes, places)
-        sides = zip((first.before, first.after), (other.before, other.after), strict=True)
-        before, after = (
-            shown_change(of or 0.0, own or 0.0)
-            if result.percent
-            else round(own or 0.0, 9) - round(of or 0.0, 9)
-            for own, of in sides
-        )
-        ends = _ends_of_growth(result, first, other) if result.percent else None
-        if not result.percent and result.value and result.low < result.high:
-            unit = (after - before) / result.value
-            return Gap(
-                *(first.group, other.group, before, after, after - before),
-                *sorted((unit * result.low, unit * result.high)),
-            )
-        if ends is not None:  # a gap lies between −1 and 1
-            ends = max(ends[0], -1 - before), min(ends[1], 1 - before)
-        return Gap(first.group, other.group, before, after, after - before, *(ends or (None, None)))
+        gap = gap_of_two(changes, percent=result.percent)
+        ends: tuple[float, float] | None = None
+        if not result.percent:
+            if result.value and result.low < result.high:
+                unit = gap.growth / result.value
+                low, high = sorted((unit * result.low, unit * result.high))
+                ends = low, high
+        elif (ends := _ends_of_growth(result, *ahead_first(changes, 3))) is not None:
+            # A gap lies between −1 and 1.
+            ends = max(ends[0], -1 - gap.before), min(ends[1], 1 - gap.before)
+        return gap if ends is None else replace(gap, low=ends[0], high=ends[1])
     if view != "groups" or worst is None or worst.change is None or not result.percent:
         return None
-    if worst.effect in ("unclear", "unknown") and result.verdict != NO_EFFECT:
+    if worst.effect in ("unclear", "unknown") and result.verdict != words.NO_EFFECT:
         return None  # the mean over groups is clear, and none of them alone
-    if worst.effect not in ("unclear", "unknown") and result.verdict == NO_EFFECT:
+    if worst.effect not in ("unclear", "unknown") and result.verdict == words.NO_EFFECT:
         return None  # the other way round
     rows = [each for each in changes if each.task == worst.task]
     total = sum(each.n or 0 for each in rows)
@@ -415,11 +394,11 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
     )
     # Across 0 the gap moves, else it grows or shrinks in the direction in which it is.
     sign = math.copysign(1.0, before or after) if before * after >= 0 else 1.0
-    ends = None
-    if worst.low is not None and worst.high is not None:
-        ends = tuple(sorted((sign * worst.low, sign * worst.high)))  # type: ignore[assignment]
-    growth = sign * (after - before)
-    return Gap(worst.group, EVERYBODY, before, after, growth, *(ends or (None, None)))
+    gap = Gap(worst.group, EVERYBODY, before, after, sign * (after - before), None, None)
+    if worst.low is None or worst.high is None:
+        return gap
+    low, high = sorted((sign * worst.low, sign * worst.high))
+    return replace(gap, low=low, high=high)
 
 
 def _everybody(
@@ -437,6 +416,18 @@ def _everybody(
     return before, after
 
 
+def gap_of_two(changes: Sequence[Change], *, percent: bool = True) -> Gap:
+    """Return the gap of two groups, as the numbers that are shown say it; it has no interval."""
+    first, other = ahead_first(changes, 3 if percent else 9)
+
+    def apart(side: str) -> float:
+        own, of = (getattr(each, side) or 0.0 for each in (first, other))
+        return shown_change(of, own) if percent else float(round(own, 9) - round(of, 9))
+
+    before, after = apart("before"), apart("after")
+    return Gap(first.group, other.group, before, after, after - before, None, None)
+
+
 def ahead_first(changes: Sequence[Change], places: int) -> list[Change]:
     """Return the group first that is ahead before, or after if nobody is ahead before."""
     return sorted(
@@ -451,11 +442,11 @@ def _ends_of_growth(result: Any, first: Change, other: Change) -> tuple[float, f
     assert first.change is not None and other.change is not None
     assert first.low is not None and first.high is not None
     moved = first.change - other.change
-    if not is_half_of_gap(result) or result.verdict == ADDS:
+    if not is_half_of_gap(result) or result.verdict == words.ADDS:
         # The changes of two groups mirror each other.
         times = abs(moved / first.change) if first.change else 2.0
         low, high = times * first.low, times * first.high
-        return (low, high) if (low <= 0 <= high) == (result.verdict == NO_EFFECT) else None
+        return (low, high) if (low <= 0 <= high) == (result.verdict == words.NO_EFFECT) else None
     low, high = 2 * result.low, 2 * result.high
     return (low, high) if result.value * moved >= 0 else (-high, -low)
 
@@ -466,10 +457,12 @@ def who_of(
     favourable: Sequence[str],
     *,
     widens: bool = True,
+    percent: bool = True,
 ) -> Who | None:
     """Return who is worse off, if it is known what people want.
 
-    It is the group that loses most by the model, if this widens gaps; else who has it least.
+    It is the group that loses most by the model, if this widens gaps; else who has it least. Groups
+    that are harmed as much are named with it.
     """
     if not favourable:
         return None
@@ -493,16 +486,56 @@ def who_of(
     if len(groups) < 2:
         return None
 
-    def rates(each: Change) -> tuple[float | None, float | None]:
-        if sign > 0:
-            return each.before, each.after
-        return 1 - (each.before or 0.0), 1 - (each.after or 0.0)
+    def rates(each: Change) -> tuple[float, float]:
+        before, after = each.before or 0.0, each.after or 0.0
+        return (before, after) if sign > 0 else (1 - before, 1 - after)
 
-    if (len(tasks) == 1 and len(groups) == 2) or not (losing and widens):
-        least = min(own, key=lambda each: sign * (each.after or 0.0))
-        return Who(least.group, least.task if wanted else name, *rates(least), least in losing)
-    most = min(losing, key=lambda each: sign * (each.change or 0.0))
-    return Who(most.group, most.task if wanted else name, *rates(most), loses=True)
+    by_loss = losing and widens and not (len(tasks) == 1 and len(groups) == 2)
+    harmed, size = (losing, "change") if by_loss else (own, "after")
+
+    def harm(each: Change) -> float:
+        return round(-sign * (getattr(each, size) or 0.0), 3 if percent else 9)
+
+    most = max(harmed, key=lambda each: -sign * (getattr(each, size) or 0.0))
+    # Of several tasks, groups are compared in the one that is named.
+    alike = [each for each in harmed if each.task == most.task and harm(each) == harm(most)]
+    of_task = [each for each in own if each.task == most.task]
+    return Who(
+        most.group,
+        most.task if wanted else name,
+        *rates(most),
+        most in losing,
+        tuple(each.group for each in alike if each is not most),
+        size == "after" and len(alike) == len(of_task),
+    )
+
+
+def ratios_of(
+    changes: Sequence[Change], tasks: Sequence[str], favourable: Sequence[str]
+) -> Ratios | None:
+    """Return the lowest rate over the highest, of the wanted task in which it is the lowest.
+
+    Groups of few rows do not count, nor do rows whose group is not known.
+    """
+    wanted = [name for name in tasks if name in favourable]
+    if not wanted and favourable and len(tasks) == 1:  # of two classes, the one that is no task
+        wanted = list(tasks)
+    known = []
+    for task in wanted:
+        rates = [
+            (each.before or 0.0, each.after or 0.0)
+            for each in changes
+            if each.task == task
+            and MISSING not in each.group
+            and (each.n is None or each.n >= FEWEST_ROWS)
+        ]
+        if task not in favourable:
+            rates = [(1 - before, 1 - after) for before, after in rates]
+        sides = [*zip(*rates, strict=True)]
+        if len(rates) > 1 and all(map(max, sides)):
+            name = task if task in favourable else favourable[0]
+            known.append(Ratios(name, *(min(side) / max(side) for side in sides)))
+    return min(known, key=lambda ratios: ratios.after, default=None)
 
 
 def _guesses(result: Any) -> Guesses | None:
@@ -515,7 +548,11 @@ def _guesses(result: Any) -> Guesses | None:
 
 def _robust(result: Any, columns: Sequence[Any]) -> Robust | None:
     """Return how many wrong labels of one group a verdict bears."""
-    if result.verdict not in DIRECTION_OF or result.kind.has_attacker or not result._bears_errors:
+    if (
+        result.verdict not in words.DIRECTION_OF
+        or result.kind.has_attacker
+        or not result._bears_errors
+    ):
         return None
     pairs = result.sensitivity().iloc[1:]
     known = pairs[pairs["share"] <= 1]
@@ -528,8 +565,8 @@ def _robust(result: Any, columns: Sequence[Any]) -> Robust | None:
 
 def _reason(result: Any) -> str | None:
     """Return why there is no verdict: a word that templates know."""
-    if result.verdict != NOT_MEASURED:
-        unclear = result.verdict == NO_EFFECT and result.low > 0
+    if result.verdict != words.NOT_MEASURED:
+        unclear = result.verdict == words.NO_EFFECT and result.low > 0
         return "chance" if unclear and result.kind.has_attacker else None
     if result.statistics.get("n_groups") == 1:
         return "one group"
@@ -537,8 +574,8 @@ def _reason(result: Any) -> str | None:
         math.isinf(value) for value in result.statistics.values() if isinstance(value, float)
     ):
         return "infinite"
-    if result._undefined:
-        return "undefined"
+    if math.isnan(result.value) or np.isnan(result._column("delta", 1.0)).all():
+        return "undefined"  # no value, or no pair that has both sides
     if result.confidence_level is None:
         return "no interval"
     if result.kind.has_attacker:

@@ -6,32 +6,27 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
+import numpy as np
 import pandas as pd
 
+from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils import formatting as words
-from skbiasamp._utils.formatting import (
-    ADDS,
-    AMPLIFIES,
-    DIRECTION_OF,
-    NO_EFFECT,
-    NOT_MEASURED,
-    OUTSIDE,
-    REDUCES,
-    REVEALS_LESS,
-    REVEALS_MORE,
-    REVERSES,
-    name_of,
-)
+from skbiasamp._utils.formatting import name_of
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, significant
 from skbiasamp.render.document import Document
-from skbiasamp.render.facts import Accuracy, Facts, Finding, Unknown
-from skbiasamp.render.figure import draw_dumbbell
+from skbiasamp.render.facts import Accuracy, Facts, Finding, Model, Trained, Unknown
+from skbiasamp.render.pictures import draw_dumbbell
 from skbiasamp.render.words import express
-from skbiasamp.results._comparison import ComparisonResult, findings_of_models, model_facts
-from skbiasamp.results._facts import facts_by_column, report_facts
+from skbiasamp.results._comparison import (
+    ComparisonResult,
+    finding_by_code,
+    findings_of_models,
+    model_facts,
+)
+from skbiasamp.results._facts import facts_by_column, possible_changes, report_facts
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results.explanation import Explanation
 from skbiasamp.results.exports import Paged, Stored, as_json, records
@@ -40,7 +35,16 @@ from skbiasamp.results.gate import Gate, gate_of
 R = TypeVar("R", AuditResult, ComparisonResult)
 
 _WORST_FIRST = (
-    *(REVERSES, AMPLIFIES, ADDS, REVEALS_MORE, REDUCES, REVEALS_LESS, NOT_MEASURED, NO_EFFECT),
+    *(
+        words.REVERSES,
+        words.AMPLIFIES,
+        words.ADDS,
+        words.REVEALS_MORE,
+        words.REDUCES,
+        words.REVEALS_LESS,
+        words.NOT_MEASURED,
+        words.NO_EFFECT,
+    ),
 )
 
 
@@ -193,6 +197,7 @@ class AuditReport(Report[AuditResult]):
     _first = ("context", "data_files", "primary", "verdict", "facts", "results", "groups", "rates")
     _last = ("findings",)
     _if_any = (*Stored._if_any, "columns")
+    _unwritten: ClassVar[tuple[str, ...]] = ("unknown",)  # facts hold it
 
     results: dict[str, AuditResult]
     groups: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -245,7 +250,15 @@ class AuditReport(Report[AuditResult]):
 
     @property
     def facts(self) -> Facts:
-        """What the report tells, as numbers and names, with the findings at the first reading."""
+        """What the report tells, as numbers and names, with its findings."""
+        if self.primary is None:
+            return self._measured
+        model, data = self.context.get("model_name"), self.context.get("data_name")
+        return replace(self._measured, model=model, data=data, caveats=tuple(self.findings))
+
+    @cached_property
+    def _measured(self) -> Facts:
+        """What numbers tell, which stays: findings and names are added to a report later."""
         return report_facts(self)
 
     @property
@@ -327,9 +340,7 @@ class AuditReport(Report[AuditResult]):
             {**as_json(finding), "text": finding.text, "action": finding.action}
             for finding in self.findings
         ]
-        content = super().to_dict() | {"findings": findings}
-        del content["unknown"]  # facts hold it
-        return content
+        return super().to_dict() | {"findings": findings}
 
     def to_document(self) -> Document:
         """Return what the report says as plain data, which renderers show.
@@ -348,15 +359,17 @@ def adjusted_verdict(result: AuditResult, p_adjusted: float) -> str:
     _, low, high = result.judged
     sure = significant(p_adjusted, low, high, result.confidence_level or 0.95)
     # If the value's interval includes 0, the changes of pairs were tested.
-    by_value = result.verdict in DIRECTION_OF or (result.verdict == ADDS and not low <= 0 <= high)
-    return result.verdict if sure or not by_value else NO_EFFECT
+    by_value = result.verdict in words.DIRECTION_OF or (
+        result.verdict == words.ADDS and not low <= 0 <= high
+    )
+    return result.verdict if sure or not by_value else words.NO_EFFECT
 
 
 def _urgency(report: AuditReport) -> tuple[bool, int, float]:
     """Return how urgent a report is: the less, the more urgent."""
     facts = report.facts
     at = _WORST_FIRST.index(facts.verdict)
-    return facts.limit_verdict != OUTSIDE, at, -abs(facts.value or 0.0)
+    return facts.limit_verdict != words.OUTSIDE, at, -abs(facts.value or 0.0)
 
 
 def columns_alone(report: AuditReport) -> dict[str, list[str]]:
@@ -364,8 +377,10 @@ def columns_alone(report: AuditReport) -> dict[str, list[str]]:
     if report.by_column.empty or report.primary is None or report.columns:
         return {}
     by_verdict = report.by_column.groupby("verdict")["column"].agg(list)
-    names = {word: by_verdict[word] for word in (AMPLIFIES, REVERSES) if word in by_verdict}
-    return names if report[report.primary].verdict == NO_EFFECT else {}
+    names = {
+        word: by_verdict[word] for word in (words.AMPLIFIES, words.REVERSES) if word in by_verdict
+    }
+    return names if report[report.primary].verdict == words.NO_EFFECT else {}
 
 
 # --------------------------------------------------------------------------- comparisons
@@ -474,7 +489,7 @@ class ComparisonReport(Report[ComparisonResult]):
         accuracy = Accuracy(*known[0]) if known else None
         return replace(own, accuracy=accuracy, caveats=tuple(self.findings))
 
-    @property
+    @cached_property
     def findings(self) -> list[Finding]:
         """What to know before a model is chosen."""
         return [*findings_of_models(self)]
@@ -517,3 +532,150 @@ class ComparisonReport(Report[ComparisonResult]):
         from skbiasamp.results._comparison_document import comparison_document
 
         return comparison_document(self)
+
+
+# --------------------------------------------------------------------------- ways of training
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossAuditResult(AuditReport):
+    """Report of how models are trained, as returned by `cross_audit`.
+
+    It is a report as `AuditReport` is, with a page, a verdict and a gate. Its result is the mean
+    over folds, and its intervals are for models that are trained on other samples.
+
+    Attributes
+    ----------
+    results : dict of str to AuditResult
+        One result, by metric and direction: the means over folds. ``statistics`` holds the
+        ``standard_error`` over samples and its ``degrees_of_freedom``.
+    folds : list of AuditResult
+        One for each fold of each repeat; None if its training rows lack a group. Means leave such
+        folds out, and those whose held-out rows are all of one group.
+    pooled : AuditResult
+        Audit of all held-out predictions together, with the signs of these rows' labels. Its
+        interval describes the choice of rows. With several repeats, value and interval are those
+        of the mean over repeats.
+    table : DataFrame
+        One row for each fold: ``repeat``, ``fold``, ``n_train``, ``n_test``, the ``value``
+        with ``low``, ``high`` and ``p_value``, the ``published`` value (see `AuditResult`), the
+        ``verdict`` on the model of the fold, and the classifier's scores.
+    predictions : list of ndarray
+        The predictions of each fold's held-out rows.
+    context : dict
+        Date, versions, and how many models were trained.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skbiasamp import cross_audit
+    >>> rng = np.random.default_rng(0)
+    >>> sex, skill = rng.choice(["f", "m"], 600), rng.normal(size=600)
+    >>> hired = (skill + (sex == "m") / 2 + rng.normal(size=600) > 0).astype(int)
+    >>> report = cross_audit(
+    ...     DecisionTreeClassifier(max_depth=3, random_state=0),
+    ...     np.column_stack([skill, sex == "m"]),
+    ...     hired,
+    ...     sensitive_features=sex,
+    ...     random_state=0,
+    ... )
+    >>> print(report.verdict)
+    Not clear whether such models change the gap between m and f. The gap is 16.0 percentage points
+    in the labels, and 32.7 in the predictions. Allowing for other training samples, the gap changes
+    by −7.1 to +40.3 percentage points. On their own held-out rows, 2 of 5 models amplify, 3 show no
+    clear effect.
+    >>> report.table[["fold", "n_test", "value", "low", "high", "verdict"]].round(3)
+       fold  n_test  value    low   high          verdict
+    0     0     120  0.055 -0.046  0.155  no clear effect
+    1     1     120  0.149  0.061  0.237        amplifies
+    2     2     120  0.163  0.057  0.269        amplifies
+    3     3     120  0.076 -0.019  0.170  no clear effect
+    4     4     120 -0.028 -0.117  0.061  no clear effect
+    """
+
+    _unwritten = ("unknown", "predictions")
+
+    folds: list[AuditResult | None] = field(default_factory=list)
+    pooled: AuditResult | None = None
+    table: pd.DataFrame = field(default_factory=pd.DataFrame)
+    predictions: list[Array] = field(default_factory=list)
+
+    def __float__(self) -> float:
+        return self.value
+
+    @property
+    def low(self) -> float:
+        """Lower end of the confidence interval of the value."""
+        return self._result.low
+
+    @property
+    def high(self) -> float:
+        """Upper end of the confidence interval of the value."""
+        return self._result.high
+
+    @property
+    def published(self) -> float:
+        """Mean of the published value over folds."""
+        return float(self._result.published)
+
+    @property
+    def confidence_level(self) -> float:
+        """Level of the interval."""
+        return float(self._result.confidence_level or math.nan)
+
+    @property
+    def _result(self) -> AuditResult:
+        return next(iter(self.results.values()))
+
+    @property
+    def facts(self) -> Facts:
+        """What the report tells, as numbers and names, with the models of all folds."""
+        repeats = self.table.groupby("repeat")["value"]
+        spread = float(np.sqrt(repeats.var().mean())), float(repeats.mean().std())
+        several, models = self.table["repeat"].nunique() > 1, list[Model]()
+        for row in records(self.table):
+            repeat = row["repeat"] + 1 if several else None
+            name = express("tables", "of_fold", row["fold"] + 1, repeat)
+            models.append(Model(name, *(row[key] for key in ("value", "low", "high", "verdict"))))
+        trained = Trained(
+            tuple(models),
+            self.context["n_models"],
+            self.context["n_train"],
+            *as_json(spread),
+        )
+        return replace(super().facts, trained=trained)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each fold.
+
+        Returns
+        -------
+        frame : DataFrame
+            A copy of `table`.
+        """
+        return self.table.copy()
+
+    @property
+    def over(self) -> str:
+        """What the mean is over: "5 folds", or "4 of 10 folds of 2 repeats"."""
+        n, repeats = len(self.folds), self.table["repeat"].nunique()
+        measured = int(self.table["value"].count())
+        part = f"{measured} of " if measured < n else ""
+        of_repeats = f" of {repeats} repeats" if repeats > 1 else ""
+        return f"{part}{n} fold{'s' if n != 1 else ''}{of_repeats}"
+
+
+def findings_of_training(report: CrossAuditResult) -> Iterator[Finding]:
+    """Yield what to do about a way of training, as after an audit of one model."""
+    facts = report.facts
+    if facts.verdict == words.REVERSES:
+        yield Finding("SBA302", "reversal", "wrong", "model", {"train": True})
+    if facts.percent and facts.changes and not facts.favourable:
+        yield Finding("SBA118", "favourable class", "act", "policy", {})
+    if facts.verdict == words.NO_EFFECT and facts.low is not None and facts.high is not None:
+        numbers = possible_changes(facts, facts.low, facts.high)
+        yield Finding("SBA303", "precision", "act", "data", numbers)
+    if facts.verdict in (words.AMPLIFIES, words.ADDS, words.REVEALS_MORE):
+        yield Finding("SBA304", "mitigation", "act", "model", {"columns": []})
+    yield finding_by_code("SBA601", n=report.context["n_models"])

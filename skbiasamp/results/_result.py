@@ -27,8 +27,7 @@ from skbiasamp.render.facts import Facts
 from skbiasamp.render.words import express
 from skbiasamp.results._facts import result_facts
 from skbiasamp.results.exports import OfMetric, Shown, of_frame
-from skbiasamp.results.kinds import Kind
-from skbiasamp.results.pair_tables import COLUMNS, row_of, uncounted
+from skbiasamp.results.kinds import COLUMNS, Kind, row_of, uncounted
 
 # What a result says of the pair that is affected most.
 _OF_PAIR = (*COLUMNS[:7], "low", "high", "p_adjusted", "sign")
@@ -242,11 +241,6 @@ class AuditResult(Shown, OfMetric):
         return bool(self.statistics.get("labelled", True))
 
     @property
-    def _undefined(self) -> bool:
-        """Whether there is nothing to compare: no value, or no pair that has both sides."""
-        return math.isnan(self.value) or bool(np.isnan(self._column("delta", 1.0)).all())
-
-    @property
     def differs(self) -> bool:
         """Whether value and published value are two numbers, to four digits."""
         return not math.isnan(self.value) and abs(self.published - self.value) >= 5e-5
@@ -380,7 +374,45 @@ class AuditResult(Shown, OfMetric):
         1      f      1  400   too often   0.18
         2      m      1  400  too rarely   0.18
         """
-        return label_errors(self)
+        if not self._bears_errors:
+            raise InputError(
+                "{name} needs changes of rates, A->T, of groups that do not overlap (with "
+                "base='train' of two groups); got a result of {seen}.",
+                name="sensitivity",
+                seen=self.name,
+            )
+        pairs = self._defined
+        ends = np.array([self.low, self.high])
+        distance = ends[np.abs(ends).argmin()] if self.verdict in DIRECTION_OF else math.nan
+        # A label that changes moves the rate of its group, and by its share that of everybody.
+        total = pairs.groupby("task", sort=False)["sign_weight"].transform("sum")
+        slope = (pairs["sign_weight"] - pairs["n"] / self.n_samples * total) / len(pairs)
+        slope, base = slope * (1 if distance > 0 else -1), pairs["base"].to_numpy(float)
+        too_low = (slope > 0).to_numpy()
+        possible, moves = np.where(too_low, 1 - base, base), np.abs(slope).to_numpy()
+        of_groups = pairs.groupby("group", sort=False)
+        exclusive, group = np.allclose(of_groups["base"].sum(), 1), of_groups.ngroup().to_numpy()
+        slopes, shares = slope.to_numpy(), []
+        for i in range(len(pairs)):
+            gains, labels = moves[i : i + 1], possible[i : i + 1]
+            if exclusive:  # a wrong label is taken from one class and added to another
+                others = group == group[i]
+                gains = (
+                    slopes[i] - slopes[others] if too_low[i] else (slopes[others] - slopes[i]).max()
+                )
+                labels = base[others] if too_low[i] else labels
+            shares.append(_least(abs(distance), np.atleast_1d(gains), labels))
+        # All rates at once: each moves as far as the others, or to 0 or 1.
+        steps = np.unique([0.0, *possible])
+        reached = [moves @ np.minimum(possible, step) for step in steps]
+        every = np.interp(abs(distance), reached, steps, right=math.nan)
+        table = pairs[["group", "task", "n"]].assign(
+            label=np.where(too_low, "too rarely", "too often"),
+            share=shares,
+        )
+        table = table.sort_values("share", kind="stable")
+        whole = pd.DataFrame([("(all)", "(all)", self.n_samples, "either", every)])
+        return pd.concat([whole.set_axis(table.columns, axis=1), table], ignore_index=True)
 
     @property
     def _bears_errors(self) -> bool:
@@ -524,47 +556,6 @@ def _remarks(result: AuditResult) -> list[str]:
 
 
 # --------------------------------------------------------------------------- wrong labels
-
-
-def label_errors(result: AuditResult) -> pd.DataFrame:
-    """Return by how much rates of the base must be wrong until the interval reaches 0."""
-    if not result._bears_errors:
-        raise InputError(
-            "{name} needs changes of rates, A->T, of groups that do not overlap (with "
-            "base='train' of two groups); got a result of {seen}.",
-            name="sensitivity",
-            seen=result.name,
-        )
-    pairs = result._defined
-    ends = np.array([result.low, result.high])
-    distance = ends[np.abs(ends).argmin()] if result.verdict in DIRECTION_OF else math.nan
-    # A label that changes moves the rate of its group, and by the group's share that of everybody.
-    total = pairs.groupby("task", sort=False)["sign_weight"].transform("sum")
-    slope = (pairs["sign_weight"] - pairs["n"] / result.n_samples * total) / len(pairs)
-    slope, base = slope * (1 if distance > 0 else -1), pairs["base"].to_numpy(float)
-    too_low = (slope > 0).to_numpy()
-    possible, moves = np.where(too_low, 1 - base, base), np.abs(slope).to_numpy()
-    of_groups = pairs.groupby("group", sort=False)
-    exclusive, group = np.allclose(of_groups["base"].sum(), 1), of_groups.ngroup().to_numpy()
-    slopes, shares = slope.to_numpy(), []
-    for i in range(len(pairs)):
-        gains, labels = moves[i : i + 1], possible[i : i + 1]
-        if exclusive:  # a wrong label is taken from one class and added to another
-            others = group == group[i]
-            gains = slopes[i] - slopes[others] if too_low[i] else (slopes[others] - slopes[i]).max()
-            labels = base[others] if too_low[i] else labels
-        shares.append(_least(abs(distance), np.atleast_1d(gains), labels))
-    # All rates at once: each moves as far as the others, or to 0 or 1.
-    steps = np.unique([0.0, *possible])
-    reached = [moves @ np.minimum(possible, step) for step in steps]
-    every = np.interp(abs(distance), reached, steps, right=math.nan)
-    table = pairs[["group", "task", "n"]].assign(
-        label=np.where(too_low, "too rarely", "too often"),
-        share=shares,
-    )
-    table = table.sort_values("share", kind="stable")
-    whole = pd.DataFrame([("(all)", "(all)", result.n_samples, "either", every)])
-    return pd.concat([whole.set_axis(table.columns, axis=1), table], ignore_index=True)
 
 
 def _least(distance: float, gains: Array, labels: Array) -> float:

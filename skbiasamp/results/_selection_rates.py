@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import MISSING
-from skbiasamp._utils.formatting import group_of, name_of, number, task_of
+from skbiasamp._utils.formatting import group_of, name_of, number, rate, task_of
 from skbiasamp.render.document import Axis, Bullets, Cell, Document, Item, Section, Table, Text
 from skbiasamp.render.words import express
 from skbiasamp.results._content import (
@@ -109,11 +109,19 @@ class SelectionRates(Paged):
         task = "a score above the median" if scored else task
         tables = selection_tables(rows, context.get("group_columns", ()), task)
         opening: list[Item | None] = [Text(selected)]
-        if below := _below(rows):
+        known = [row for row in rows if row["impact_ratio"] is not None]
+        below = [row for row in known if row["impact_ratio"] < FOUR_FIFTHS]
+        if below:
+            below.sort(key=lambda row: row["impact_ratio_high"] or 0)  # beyond chance first
+            names = [
+                f"{name_of(row['by'])}: {group_of(row['category'])}, "
+                + "{} ({} to {})".format(*(number(row[end], ".2f") for end in _RATIO))
+                for row in below[:_MOST_BELOW]
+            ]
             more = len(below) - _MOST_BELOW
             opening += [
                 Text(express("selection", "some_below")),
-                Bullets.of(below[:_MOST_BELOW]),
+                Bullets.of(names),
                 Text(express("selection", "more", more), quiet=True) if more > 0 else None,
             ]
         else:
@@ -156,6 +164,7 @@ def _named(name: str, span: tuple[float, float, float]) -> dict[str, float]:
 FOUR_FIFTHS = 0.8
 _MOST_BELOW = 10
 _RATIO = ("impact_ratio", "impact_ratio_low", "impact_ratio_high")
+_RATE = ("selection_rate", "selection_rate_low", "selection_rate_high")
 _TITLES = {
     "demographic_parity_difference": "Selection rate difference",
     "demographic_parity_ratio": "Lowest impact ratio",
@@ -165,46 +174,50 @@ _TITLES = {
 }
 
 
-def selection_tables(rows: list[dict[str, Any]], columns: Any, selected: str = "") -> list[Table]:
+def selection_tables(
+    rows: list[dict[str, Any]], columns: Any, selected: str = "", *, ratios: bool = True
+) -> list[Table]:
     """Return one table a sensitive column, its categories in the order of the data.
 
-    `selected` says which rows are: by default, those of the only task.
+    `selected` says which rows are: by default, those of the only task. Without `ratios`, as nobody
+    said what people want, the tables have rates alone.
     """
     selected = selected or only_task(row["task"] for row in rows)
     return [
-        _table(f"selection-{i}", by, [row for row in rows if row["by"] == by], columns, selected)
+        _table(i, by, [row for row in rows if row["by"] == by], columns, selected, ratios=ratios)
         for i, by in enumerate(dict.fromkeys(row["by"] for row in rows), 1)
     ]
 
 
 def _table(
-    table_id: str, by: str, rows: list[dict[str, Any]], columns: Any, selected: str
+    i: int, by: str, rows: list[dict[str, Any]], columns: Any, selected: str, *, ratios: bool
 ) -> Table:
     # A few wide intervals would press all others together: their lines end at the margin.
     known = [row[end] for row in rows for end in _RATIO if row[end] is not None]
     axis = Axis.around([min(ratio, 2.0) for ratio in known] + [1.0], limit=FOUR_FIFTHS)
+    drawn = _RATIO if ratios else _RATE
 
     def named(row: dict[str, Any]) -> dict[str, Any]:
         name = [group_of(row["category"], columns if isinstance(row["category"], list) else ())]
         name += [] if selected else [task_of(row["task"])]
-        notes = () if row["counted"] else ("not in the ratios",)
-        says = number(row["impact_ratio"], ".2f")
+        notes = () if row["counted"] or not ratios else ("not in the ratios",)
+        says = number(row["impact_ratio"], ".2f") if ratios else rate(row["selection_rate"])
         return {"name": " · ".join(name), "side": "plain", "says": says, "notes": notes}
 
-    rates = ("Rows", "Share of rows", "Selected", "Selection rate", "Impact ratio")
+    rates = ("Rows", "Share of rows", "Selected", "Selection rate", "Impact ratio" * ratios)
     errors = ("True positive rate", "False positive rate") * ("true_positive_rate" in rows[0])
-    rule: Cells = {"Four-fifths rule": _four_fifths}
-    rule |= {"Bounds": _bounds} if "impact_ratio_lowest" in rows[0] else {}
+    rule: Cells = {"Four-fifths rule": _four_fifths} if ratios else {}
+    rule |= {"Bounds of the ratio": _bounds} if "impact_ratio_lowest" in rows[0] else {}
     return estimates_table(
         rows,
         table_columns(*rates, rule, *errors),
         named,
-        _RATIO,
-        id=table_id,
-        caption=express("selection", "table", name_of(by), hold_together(rows), selected),
+        drawn,
+        id=f"selection-{i}",
+        caption=express("selection", "table", name_of(by), ratios, hold_together(rows), selected),
         first="Category",
-        marks="Impact ratio",
-        axis=axis,
+        marks="Impact ratio" if ratios else "Selection rate",
+        axis=axis if ratios else Axis(0.0, 1.0, percent=True),
         brief=("Rows", "Selected", "Selection rate", "Impact ratio"),
     )
 
@@ -264,18 +277,3 @@ def _differences(rows: list[dict[str, Any]]) -> Section:
     )
     title = express("selection", "differences")
     return Section(title, [table] if rows else [], "differences", only="page")
-
-
-def _below(rows: Iterable[dict[str, Any]]) -> list[str]:
-    """Name the categories below four fifths, those that are so beyond chance first."""
-    low = [
-        row for row in rows if row["impact_ratio"] is not None and row["impact_ratio"] < FOUR_FIFTHS
-    ]
-    return [
-        "{}: {}, {} ({} to {})".format(
-            name_of(row["by"]),
-            group_of(row["category"]),
-            *(number(row[end], ".2f") for end in _RATIO),
-        )
-        for row in sorted(low, key=lambda row: row["impact_ratio_high"] or 0)
-    ]

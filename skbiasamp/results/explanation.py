@@ -28,7 +28,7 @@ from skbiasamp.results._content import (
 )
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results.exports import Paged, Stored
-from skbiasamp.results.pair_tables import pair_of
+from skbiasamp.results.kinds import pair_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)

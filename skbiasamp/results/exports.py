@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -23,9 +23,10 @@ from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.version import __version__
 from skbiasamp.render.document import MOST_ROWS, Cell, Document, Row, Section, Table, Text
 from skbiasamp.render.html import as_page, in_notebook
-from skbiasamp.render.markdown import as_markdown
-from skbiasamp.render.text import as_text
-from skbiasamp.results.kinds import Kind
+from skbiasamp.render.text import as_markdown, as_text
+
+if TYPE_CHECKING:
+    from skbiasamp.results.kinds import Kind
 
 
 class Stored:
@@ -35,6 +36,7 @@ class Stored:
     _first: ClassVar[tuple[str, ...]] = ()
     _last: ClassVar[tuple[str, ...]] = ()
     _if_any: ClassVar[tuple[str, ...]] = ("citation",)  # left out if they are empty
+    _unwritten: ClassVar[tuple[str, ...]] = ()
     _in_rows: ClassVar[bool] = False  # whether tables are written row by row
 
     def to_dict(self) -> dict[str, Any]:
@@ -52,7 +54,7 @@ class Stored:
             name: records(value) if self._in_rows and isinstance(value, pd.DataFrame)
             else as_json(value)
             for name, value in values.items()
-            if name not in self._if_any or len(value)
+            if name not in self._unwritten and (name not in self._if_any or len(value))
         }  # fmt: skip
 
     def to_json(self, path: Any = None, **options: Any) -> str:
@@ -92,9 +94,9 @@ def as_json(value: Any) -> Any:
         value = value.item()
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if isinstance(value, Kind):
-        return str(value)
-    if value is None or isinstance(value, bool | int | str):
+    if isinstance(value, str):
+        return str(value)  # of a kind its text
+    if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, pd.DataFrame):
         return {

@@ -12,28 +12,17 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_option
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
-from skbiasamp._utils.formatting import (
-    ADDS,
-    ADDS_LESS,
-    ADDS_MORE,
-    INCONCLUSIVE,
-    LIMITED,
-    NO_EFFECT,
-    NOT_MEASURED,
-    REVERSES,
-    name_of,
-    printable,
-    task_of,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import name_of, printable, task_of
 from skbiasamp.inference.power import smallest_effect
 from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results.exports import Exported
 
-PASSED, FAILED, UNDEFINED = "passed", "failed", NOT_MEASURED
+PASSED, FAILED, UNDEFINED = "passed", "failed", words.NOT_MEASURED
 # With this probability the rows that are named decide, if the value is the truth.
 _POWER = 0.8
-MOST_ROWS = 1e12  # more are not worth naming
+_JUDGED = ["change", "low_simultaneous", "high_simultaneous"]  # of a pair
 
 
 @dataclass(frozen=True)
@@ -89,7 +78,7 @@ class GateCheck:
     missing: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        needed = express("gate", "needed", self) if self.outcome == INCONCLUSIVE else ""
+        needed = express("gate", "needed", self) if self.outcome == words.INCONCLUSIVE else ""
         return express("gate", "check", self, needed)
 
 
@@ -141,7 +130,7 @@ class Gate(Exported):
         -------
         checks : list of GateCheck
         """
-        check_option("outcome", outcome, (PASSED, FAILED, INCONCLUSIVE, UNDEFINED))
+        check_option("outcome", outcome, (PASSED, FAILED, words.INCONCLUSIVE, UNDEFINED))
         return [check for check in self.checks if check.outcome == outcome]
 
     def __bool__(self) -> bool:
@@ -177,7 +166,7 @@ class Gate(Exported):
         names: dict[str, list[str]] = {"above": [], "below": [], "reversing": []}
         for check in checks:
             side = "below" if check.value < 0 else "above"
-            names["reversing" if check.verdict == REVERSES else side].append(check.name)
+            names["reversing" if check.verdict == words.REVERSES else side].append(check.name)
         every = [check.name for check in checks]
         return express("gate", "outcome", self, outcome, every, *names.values())
 
@@ -220,11 +209,11 @@ class Limit(NamedTuple):
         least = -math.inf if self.one_sided else -self.size
         if low > self.size or high < least:
             return FAILED
-        return PASSED if least <= low and high <= self.size else INCONCLUSIVE
+        return PASSED if least <= low and high <= self.size else words.INCONCLUSIVE
 
     def word(self, low: float, high: float) -> str:
         """Return what an interval says of the limit."""
-        return LIMITED.get(self.outcome(low, high), NOT_MEASURED)
+        return words.LIMITED.get(self.outcome(low, high), words.NOT_MEASURED)
 
     def rows(self, result: Any, value: float, low: float, high: float) -> float:
         """Return how many rows decide, if the value is the truth."""
@@ -235,7 +224,7 @@ class Limit(NamedTuple):
 
 
 def _worst(outcomes: Iterable[str]) -> str:
-    return min(outcomes, key=(FAILED, UNDEFINED, INCONCLUSIVE, PASSED).index)
+    return min(outcomes, key=(FAILED, UNDEFINED, words.INCONCLUSIVE, PASSED).index)
 
 
 def gate_of(
@@ -305,16 +294,18 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
         # than the changes.
         excluded = result.low > 0 or result.high < 0
         undirected = not result.table.get("direction_clear", pd.Series(True)).any()
-        if result.verdict == ADDS or (result.verdict == NO_EFFECT and excluded and undirected):
+        if result.verdict == words.ADDS or (
+            result.verdict == words.NO_EFFECT and excluded and undirected
+        ):
             check = _added(name, result, result.table, result.verdict, result.sentence, limit)
         if check is None:
-            sure = result.verdict != NO_EFFECT
+            sure = result.verdict != words.NO_EFFECT
             own = result.verdict, result.sentence
             check = _checked(name, result, result.judged, *own, limit, sure=sure)
         # A check does not pass if groups of the training labels were not audited.
         missing = tuple(map(result.group_name, result.statistics.get("missing_groups", ())))
         if check.outcome == PASSED and missing:
-            check = replace(check, outcome=INCONCLUSIVE, missing=missing)
+            check = replace(check, outcome=words.INCONCLUSIVE, missing=missing)
         yield check
         return
     clear_word = result.kind.verdict_of_difference("above")
@@ -322,7 +313,7 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
         judged, own = result.judged(model), (verdict, result.sentence(model))
         title = f"{name}, {name_of(model)}"
         # What a model adds less is within a limit on one side.
-        if verdict == ADDS_MORE or (verdict == ADDS_LESS and not limit.one_sided):
+        if verdict == words.ADDS_MORE or (verdict == words.ADDS_LESS and not limit.one_sided):
             pairs = result.pairs[result.pairs["model"] == model]
             added = _added(title, result, pairs, *own, limit)
             if added is not None:
@@ -330,7 +321,7 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
                 continue
         # Above the limit by its interval alone: the test that is adjusted for several models finds
         # no difference.
-        sure = judged[1] <= 0 or verdict in (clear_word, ADDS_MORE)
+        sure = judged[1] <= 0 or verdict in (clear_word, words.ADDS_MORE)
         yield _checked(title, result, judged, *own, limit, sure=sure)
 
 
@@ -344,12 +335,10 @@ def _added(
     if "low_simultaneous" not in table or table["change"].isna().all():
         return None
     both = Limit(limit.size, one_sided=False)  # changes of a pair have no direction either
-    intervals = zip(table["low_simultaneous"], table["high_simultaneous"], strict=True)
-    known = [interval for interval in intervals if not math.isnan(interval[0])]
-    outcomes = [both.outcome(*interval) for interval in known]
-    at = int(np.nanargmax(np.abs(table["change"].to_numpy(float))))
-    row = table.iloc[at]
-    judged = tuple(float(row[key]) for key in ("change", "low_simultaneous", "high_simultaneous"))
+    known = table[table["low_simultaneous"].notna()]
+    outcomes = [both.outcome(low, high) for _, low, high in known[_JUDGED].to_numpy(float)]
+    largest = int(np.nanargmax(np.abs(table["change"].to_numpy(float))))
+    judged = table[_JUDGED].to_numpy(float)[largest].tolist()
     check = _checked(name, result, judged, verdict, sentence, both)
     return replace(check, outcome=_worst(outcomes))
 
@@ -367,11 +356,11 @@ def _checked(
     """Return a number compared with a limit; outside, it fails only if its test is `sure` too."""
     value, low, high = judged
     outcome, rows = limit.outcome(low, high), math.nan
-    if verdict == REVERSES:
+    if verdict == words.REVERSES:
         outcome = FAILED
     elif outcome == FAILED and not sure:
-        outcome = INCONCLUSIVE
-    elif outcome == INCONCLUSIVE:
+        outcome = words.INCONCLUSIVE
+    elif outcome == words.INCONCLUSIVE:
         rows = limit.rows(result, value, low, high)
     level = result.confidence_level or 0.95
     return GateCheck(
@@ -391,26 +380,24 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
         )
     limit.check_reached(name, result)
     table = result.table
-    intervals = zip(table["low_simultaneous"], table["high_simultaneous"], strict=True)
-    outcomes = [limit.outcome(*interval) for interval in intervals]
+    outcomes = [limit.outcome(low, high) for _, low, high in table[_JUDGED].to_numpy(float)]
     outcome = _worst(outcomes)
     size = table["change"] if limit.one_sided else table["change"].abs()
     size = size.fillna(0)  # an undefined pair may be the worst one
     pair = table.loc[size[[each == outcome for each in outcomes]].idxmax()]
     title = f"worst pair of {name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"
-    columns = ("change", "low_simultaneous", "high_simultaneous")
-    value, low, high = (float(pair[column]) for column in columns)
     n = outcomes.count(FAILED)
     outside = f"{n} pair{'s' * (n != 1)} outside the limit"
-    verdict = REVERSES if result.verdict == REVERSES else outside
-    return _checked(title, result, (value, low, high), verdict, result.sentence, limit)
+    verdict = words.REVERSES if result.verdict == words.REVERSES else outside
+    judged = [float(pair[column]) for column in _JUDGED]
+    return _checked(title, result, judged, verdict, result.sentence, limit)
 
 
 def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[GateCheck]:
     """Yield the checks of single pairs, each by its own interval and adjusted p-value."""
     level = result.confidence_level or 0.95
     names = ["low", "high"]
-    if result.verdict == ADDS:
+    if result.verdict == words.ADDS:
         names = ["low_simultaneous", "high_simultaneous"]
     for pair in table.to_dict("records"):
         # Along the association, as a limit on one side asks, if labels are sure of it.
@@ -418,7 +405,7 @@ def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[Gate
         change, *ends = (sign * float(pair[name]) for name in ("change", *names))
         judged = change, min(ends), max(ends)
         verdict = f"p = {pair.get('p_adjusted', math.nan):.2g}"
-        verdict = REVERSES if result.verdict == REVERSES else verdict
+        verdict = words.REVERSES if result.verdict == words.REVERSES else verdict
         # Without a p-value, or with an undefined one, the interval decides.
         sure = not pair.get("p_adjusted", 0) >= 1 - level
         title = f"{result.name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"

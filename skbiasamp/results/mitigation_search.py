@@ -174,12 +174,19 @@ class MitigationSearch(Paged):
         document : Document
         """
         rows, score = records(self.table), self.scores[0]
+        points = [
+            (name_of(row["candidate"]), row[score], *(row[name] for name in _NUMBERS))
+            for row in rows
+            if row["low"] is not None and row[score] is not None
+        ]
+        caption = express("search", "picture", metric_name(self.amplifications[0]), score)
+        picture = Scatter(caption, points, x=score, limit=self.limit, best=self.best)
         card = Card(
             express("search", "title", self),
             [Chip(express("search", "badge", self), "down" if self.improved else "unc")],
             self.sentence,
             [],
-            self._picture(rows, score),
+            picture if points else None,  # without intervals
         )
         ends = records(self.measures.drop_duplicates("mitigation"))
         notes = filter(None, (express("search", "note", row) for row in ends))
@@ -216,16 +223,6 @@ class MitigationSearch(Paged):
             axis=Axis.around([*ends, self.limit, -(self.limit or 0)]),
         )
         return Section(express("search", id), [table if rows else None], id, only)
-
-    def _picture(self, rows: list[dict[str, Any]], score: str) -> Scatter | None:
-        points = [
-            (name_of(row["candidate"]), row[score], *(row[name] for name in _NUMBERS))
-            for row in rows
-            if row["low"] is not None and row[score] is not None
-        ]
-        caption = express("search", "picture", metric_name(self.amplifications[0]), score)
-        scatter = Scatter(caption, points, x=score, limit=self.limit, best=self.best)
-        return scatter if points else None  # without intervals
 
     def _pairs(self) -> Table | None:
         """Return the rates of each pair before and after."""

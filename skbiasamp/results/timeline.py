@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,36 +11,20 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import check_option
-from skbiasamp._utils.formatting import (
-    ALARM,
-    NO_ALARM,
-    NOT_MEASURED,
-    group_of,
-    metric_name,
-    name_of,
-    number,
-    task_of,
-)
+from skbiasamp._utils import formatting as words
+from skbiasamp._utils.formatting import group_of, metric_name, name_of, number, task_of
 from skbiasamp.render.document import (
-    Action,
-    Actions,
-    Answer,
     Axis,
     Bullets,
-    Card,
     Chart,
-    Chip,
     Document,
-    Dumbbell,
-    GapBar,
-    Mark,
     Section,
     Table,
     Text,
 )
-from skbiasamp.render.facts import Gap, Moved, Watch, Who
-from skbiasamp.render.first import answers_of, tone_of
-from skbiasamp.render.periods import typical
+from skbiasamp.render.facts import Change, Gap, Moved, Watch
+from skbiasamp.render.first import first_screen_of_watch, steps_of_watch
+from skbiasamp.render.pictures import typical
 from skbiasamp.render.words import express
 from skbiasamp.results._content import (
     document_of,
@@ -52,9 +36,9 @@ from skbiasamp.results._content import (
     table_columns,
     with_interval,
 )
+from skbiasamp.results._facts import ratios_of, who_of
 from skbiasamp.results.exports import OfMetric, Paged, as_json, records
-from skbiasamp.results.kinds import Kind
-from skbiasamp.results.pair_tables import pair_of
+from skbiasamp.results.kinds import Kind, pair_of
 
 # What a period is in a watch.
 REFERENCE, WATCHED, BEFORE, EMPTY = "reference", "watched", "before the reference", "no rows"
@@ -167,8 +151,8 @@ class Timeline(Paged, OfMetric):
         """One of "alarm", "no alarm" and "not measured" (no period after the reference)."""
         watched = self._watched
         if watched["value"].isna().all() or math.isnan(self.reference["value"]):
-            return NOT_MEASURED
-        return ALARM if watched["alarm"].any() else NO_ALARM
+            return words.NOT_MEASURED
+        return words.ALARM if watched["alarm"].any() else words.NO_ALARM
 
     @property
     def first_alarm(self) -> str | None:
@@ -230,6 +214,12 @@ class Timeline(Paged, OfMetric):
             if first.labels and other.labels:
                 a, b = (x - y for x, y in zip(first.labels, other.labels, strict=True))
                 labelled = a, b
+        changes = [Change(each.group, each.task, None, each.before, each.after) for each in moved]
+        tasks = list(dict.fromkeys(each.task for each in moved))
+        rated = changes, tasks, [*map(name_of, self.context.get("favourable", ()))]
+        who = who_of(*rated)
+        if who is not None:  # compared with the reference
+            who = replace(who, loses=(who.after or 0.0) < (who.before or 0.0))
         return Watch(
             self.verdict,
             self.onset,
@@ -250,22 +240,9 @@ class Timeline(Paged, OfMetric):
             moved,
             gap,
             labelled,
-            self._who(moved),
+            who,
+            ratios_of(*rated),
         )
-
-    def _who(self, moved: Sequence[Moved]) -> Who | None:
-        """Return the group that gets what people want least often, if that is known."""
-        tasks = list(dict.fromkeys(each.task for each in moved))
-        for favourable in map(name_of, self.context.get("favourable", ())):
-            # Of two classes, the one that people want may be no task.
-            is_task = favourable in tasks
-            own = [each for each in moved if each.task == favourable or not is_task]
-            if own:
-                worst = min(own, key=lambda each: each.after if is_task else -each.after)
-                rates = (worst.before, worst.after)
-                before, after = rates if is_task else (1 - rate for rate in rates)
-                return Who(worst.group, favourable, before, after, after < before)
-        return None
 
     def _moved(self, periods: Iterable[Any]) -> tuple[Moved, ...]:
         """Return the rates of groups in the reference and in some periods, the most moved first."""
@@ -281,7 +258,13 @@ class Timeline(Paged, OfMetric):
             )
             known = None if math.isnan(sum(labelled)) else labelled
             moved.append(Moved(name_of(group), task_of(task), *predicted, known))
-        return tuple(sorted(moved, key=_distance, reverse=True))
+
+        def way(each: Moved) -> float:
+            """Return how far predictions moved from the labels."""
+            before, after = each.labels or (0.0, 0.0)
+            return abs((each.after - after) - (each.before - before))
+
+        return tuple(sorted(moved, key=way, reverse=True))
 
     def to_frame(self, *, pairs: bool = False) -> pd.DataFrame:
         """Return one row a period, or one for each period and pair of group and task.
@@ -317,20 +300,21 @@ class Timeline(Paged, OfMetric):
             named = notes.setdefault(note["text"], [])
             named += [note["period"]] if note["period"] is not None else []
         noted = [Text(express("over", "note", *note[::-1])) for note in notes.items()]
-        n_steps = int(express("over", "n_steps", facts.verdict))
-        steps = [
-            Action(*(express("over", "step", facts.verdict, i, part) for part in range(3)))
-            for i in range(n_steps)
-        ]
+        date = (self.context.get("date") or "").partition(" ")[0]
+        chart = None
+        if facts.reference_value is not None and any(row["value"] is not None for row in periods):
+            caption = express("over", "chart", self.confidence_level, self.kind.is_signed)
+            reference, since = facts.reference_value, facts.onset
+            chart = Chart(caption, self.sentence, periods, reference, since, facts.versions)
         settings = {metric_name(self.name): self.params}
         written = record(self.context, self.context.get("data_files", []), settings)
         return document_of(
             self.context,
             express("over", "title_of_page"),
             [
-                Section(express("page", "report"), [_card(self, facts)], "first"),
-                Section(express("over", "picture"), [_chart(self, facts, periods)], "value"),
-                Section(express("page", "next"), [Actions(steps)], "next", only="page"),
+                Section(express("page", "report"), [first_screen_of_watch(facts, date)], "first"),
+                Section(express("over", "picture"), [chart], "value"),
+                steps_of_watch(facts),
                 Section(express("over", "which"), _pairs(self), "pairs", only="page"),
                 Section(
                     express("over", "every"),
@@ -349,73 +333,9 @@ class Timeline(Paged, OfMetric):
         )
 
 
-def _distance(moved: Moved) -> float:
-    """Return how far predictions moved from the labels."""
-    before, after = moved.labels or (0.0, 0.0)
-    return abs((moved.after - after) - (moved.before - before))
-
-
 _MOST = 3
-_MOST_GROUPS = 8
 _MOST_NOTES = 500
 _DRAWN = ("value", "low", "high", "expected")
-
-
-def _chart(timeline: Timeline, facts: Watch, periods: list[dict[str, Any]]) -> Chart | None:
-    """Return the value over time, if any period has one."""
-    if facts.reference_value is None or all(row["value"] is None for row in periods):
-        return None
-    return Chart(
-        express("over", "chart", timeline.confidence_level, timeline.kind.is_signed),
-        timeline.sentence,
-        periods,
-        facts.reference_value,
-        facts.onset,
-        facts.versions,
-    )
-
-
-def _rates(facts: Watch) -> Dumbbell | None:
-    """Return how often groups are predicted a task, in the reference and later."""
-    own = [each for each in facts.moved if each.task == facts.moved[0].task][:_MOST_GROUPS]
-    if not own:
-        return None
-    own.sort(key=lambda each: -each.after)
-    tone = tone_of(facts.verdict) if facts.gap and facts.gap.growth > 0 else "unc"
-    gaps: list[GapBar] = []
-    if facts.gap:
-        (a, b), (c, d) = (sorted(getattr(each, key) for each in own) for key in ("before", "after"))
-        kept = (max(a, c), min(b, d)) if facts.gap.before > 0 and max(a, c) < min(b, d) else None
-        gaps = [
-            GapBar(express("over", "gap", "before", facts), a, b, ""),
-            GapBar(express("over", "gap", "after", facts), c, d, "", kept, tone),
-        ]
-    return Dumbbell(
-        express("over", "rates", facts),
-        [Mark(each.group, each.before, each.after, tone) for each in own],
-        Axis(0.0, 1.0, percent=True),
-        (express("over", "side", "before", facts), express("over", "side", "after", facts)),
-        [(side, express("over", "side", side, facts)) for side in ("before", "after")],
-        gaps=gaps,
-    )
-
-
-def _card(timeline: Timeline, facts: Watch) -> Card:
-    """Return the first screen of a watch."""
-    answers = answers_of(facts, "over")
-    if facts.who:
-        answers[0] = replace(answers[0], question=express("over", "question", "worse"))
-    if step := express("over", "step", facts.verdict, 0, 1):
-        answers.append(Answer(express("over", "question", "first"), "", step))
-    return Card(
-        express("over", "title", facts),
-        [Chip(facts.verdict.capitalize(), tone_of(facts.verdict))],
-        express("over", "lead", facts),
-        answers,
-        _rates(facts),
-        express("over", "scope", facts),
-        (timeline.context.get("date") or "").partition(" ")[0],
-    )
 
 
 def _periods(periods: list[dict[str, Any]]) -> Table:

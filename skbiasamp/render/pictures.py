@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -10,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array
-from skbiasamp._utils.formatting import listed, number
-from skbiasamp.render.document import Chart, Scatter, round_number
+from skbiasamp._input.errors import InputError
+from skbiasamp._utils.formatting import INCONCLUSIVE, OUTSIDE, WITHIN, listed, number
+from skbiasamp.render.document import Chart, Dumbbell, Scatter, Slider, round_number
 
 
 class Picture(NamedTuple):
@@ -217,3 +219,128 @@ def _ticks(scale: _Scale, form: str = "+.3g") -> list[tuple[float, str]]:
     multiples = range(math.ceil(low / step), math.floor(high / step) + 1)
     ticks = [round(i * step, 12) for i in multiples]
     return [(scale(tick), number(tick, form) if tick else "0") for tick in ticks]
+
+
+# --------------------------------------------------------------------------- thresholds of a score
+
+_SLIDER_HEIGHT = 340
+_HIGHEST, _MIDDLE, _LOWER, _LOWEST = 12, 190, 220, 330  # ends of the rates, and of the value
+_MOST = 6  # groups that have a line
+
+
+def lines(slider: Slider) -> dict[str, Any]:
+    """Return the lines of a picture: rates of groups and accuracy above, amplification below."""
+    rates, *values = *Slider.numbers(slider.above), slider.amplification
+    reach = np.array(slider.reach)
+    ends = np.stack(values)[:, None] + np.stack([-reach, reach], axis=1)
+    rates, accuracy, amplification = (np.asarray(numbers).tolist() for numbers in (rates, *values))
+    n = len(accuracy) - 1
+    size = max(float(np.abs(ends[1, :, 1:]).max()), slider.limit or 0.0) or 1.0
+    spans = [*np.clip(ends[:1, :, slider.start], 0, 1).tolist(), ends[1, :, slider.start].tolist()]
+
+    # If there are many, the groups with enough rows whose rates are furthest apart.
+    order = sorted(range(len(rates)), key=lambda at: rates[at][slider.start])
+    if len(order) > _MOST:
+        order = [at for at in order if slider.counted[at]]
+    drawn = sorted({*order[: _MOST // 2], *order[-_MOST // 2 :]})
+
+    least, most = spans[1]
+    # How far the rates of the groups that count are apart, as these are shown.
+    counted = zip(rates, slider.counted, strict=True)
+    now = [round(values[slider.start], 3) for values, counts in counted if counts]
+
+    def x(at: int) -> float:
+        return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * (at - 1) / max(n - 1, 1), 1)
+
+    def low(value: float) -> float:
+        return round((_LOWER + _LOWEST) / 2 - value / size * (_LOWEST - _LOWER) / 2, 1)
+
+    def line(values: list[float], y: Any) -> str:
+        return " ".join(f"{x(at)},{y(value)}" for at, value in enumerate(values) if at)
+
+    def high(value: float) -> float:
+        return round(_MIDDLE - value * (_MIDDLE - _HIGHEST), 1)
+
+    lower, upper = (line(end.tolist(), low) for end in ends[1])
+    limits = [] if slider.limit is None else [low(slider.limit), low(-slider.limit)]
+    return {
+        "width": _WIDTH,
+        "height": _SLIDER_HEIGHT,
+        "left": _LEFT,
+        "right": _WIDTH - _RIGHT,
+        "x": x(slider.start),
+        "rates": [(slider.groups[at], line(rates[at], high)) for at in drawn],
+        "n_left_out": len(rates) - len(drawn),
+        "accuracy": line(accuracy, high),
+        "amplification": line(amplification, low),
+        "band": " ".join([lower, *upper.split()[::-1]]),
+        "limits": limits,
+        "ticks": [(high(1), "100 %"), (high(0.5), "50 %"), (high(0), "0 %")],
+        "zero": low(0),
+        "sizes": [(low(size), size), (low(-size), -size)],
+        "at": {
+            "rates": [values[slider.start] for values in rates],
+            "accuracy": accuracy[slider.start],
+            "amplification": amplification[slider.start],
+            "gap": max(now) - min(now),
+            "spans": spans,
+            "verdict": "" if slider.limit is None else against_limit(least, most, slider.limit),
+        },
+        "json": json.dumps(
+            {
+                "groups": slider.above,
+                "amplification": [None, *amplification[1:]],
+                "counted": slider.counted,
+                "thresholds": slider.thresholds,
+                "limit": slider.limit,
+                "reach": slider.reach,
+                "x": [x(at) for at in range(n + 1)],
+            }
+        ),
+    }
+
+
+def against_limit(low: float, high: float, limit: float) -> str:
+    """Return where an interval lies."""
+    if max(-low, high) <= limit:
+        return WITHIN
+    if high < -limit:
+        return OUTSIDE
+    return OUTSIDE if low > limit else INCONCLUSIVE
+
+
+# --------------------------------------------------------------------------- with matplotlib
+
+# Colours of pages; each has one meaning.
+COLOURS = {"up": "#cf5a06", "down": "#1f6bb5", "rev": "#8a3200", "unc": "#727a84"}
+_INK, _BAND = "#1b1f24", "#d9dde2"
+
+
+def draw_dumbbell(picture: Dumbbell, ax: Any = None) -> Any:
+    """Draw rates before and after; return the axes."""
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as error:
+        raise ImportError("plot needs matplotlib: pip install 'skbiasamp[plot]'") from error
+    if ax is None:
+        height = 1.2 + 0.45 * len(picture.marks)
+        _, ax = plt.subplots(figsize=(7, height), layout="constrained")
+    elif not hasattr(ax, "set_yticks"):
+        raise InputError("{ax} must be axes of matplotlib, or None; got {seen!r}.", seen=ax)
+    marks = [mark for mark in picture.marks if mark.before is not None and mark.after is not None]
+    for y, mark in enumerate(marks):
+        ends = [float(mark.before or 0.0), float(mark.after or 0.0)]
+        ax.plot(ends, [y, y], color=COLOURS.get(mark.tone, _INK), linewidth=4, zorder=1)
+        if mark.band is not None:
+            ax.plot(mark.band, [y, y], color=_BAND, linewidth=14, solid_capstyle="butt", zorder=0)
+        ax.scatter(ends[:1], [y], s=70, facecolor="white", edgecolor=_INK, linewidth=2, zorder=3)
+        ax.scatter(ends[1:], [y], s=55, color=_INK, zorder=2)
+    ax.set_yticks(range(len(marks)), [mark.name for mark in marks])
+    ax.invert_yaxis()
+    ax.set_xlim(picture.axis.low, picture.axis.high)
+    if picture.axis.percent:
+        ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
+    before, after = picture.sides
+    ax.set_xlabel(f"ring: {before}, dot: {after}")
+    ax.set_title(picture.caption)
+    return ax

@@ -1,8 +1,8 @@
-"""Checks of the labels: of what they are, how they were read and what they lack."""
+"""Checks of the data: of labels, groups, numbers and texts, and of how they were read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,11 @@ import numpy as np
 from skbiasamp._input.checks import Names
 from skbiasamp._input.classes import unspaced, visible
 from skbiasamp._input.errors import quote
-from skbiasamp._utils.formatting import task_of
+from skbiasamp._utils.formatting import DIRECTION_OF, name_of, task_of
+from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.metrics.score_order import ScoreOrder, are_named, group_order, is_chosen, score_order
+from skbiasamp.render.facts import Finding
 from skbiasamp.report.checks import PAIRS, ROWS, Audited, Seen, check
 from skbiasamp.text.labeler import NO_LABEL, REFUSAL
 
@@ -218,3 +220,139 @@ def favourable_class(audited: Audited) -> Seen:
     has_rates = audited.test.has("task_pred") and not audited.are_attacks
     if has_rates and not audited.favourable and audited.test.naming.one_label:
         yield {}
+
+
+# --------------------------------------------------------------------------- numbers
+
+_MOST_CLASSES = 20
+_MOST_GROUPS = 30  # of numbers; there are as many codes of regions, and more ages
+_NARROW = 0.9  # of the labels' standard deviation
+
+
+@check("SBA105", "numbers as classes", rank=35, severity="wrong", owner="data")
+def numbers_as_classes(audited: Audited) -> Seen:
+    """Labels are many whole numbers, which were read as classes."""
+    names = audited.test.classes or ()
+    numbers = [name for name in names if isinstance(name, int | float)]
+    if len(numbers) > _MOST_CLASSES:
+        yield {"n": len(numbers)}
+
+
+@check("SBA107", "numbers as groups", rank=41, severity="wrong", owner="data", reads=ROWS)
+def numbers_as_groups(audited: Audited) -> Seen:
+    """A sensitive feature is many whole numbers, each of which was read as a group."""
+    for column, values in _values_of(audited.test):
+        n = len({value for value in values if isinstance(value, int | float)})
+        if n > _MOST_GROUPS:
+            yield {"column": None if column is None else name_of(column), "n": n}
+            return
+
+
+def _values_of(test: Contingency) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield each sensitive column, None if it has no name, and its values in the groups."""
+    if test.indicator:
+        if not test.declared:  # groups="marginal" names them column=value
+            parts = [str(group).rpartition("=") for group in test.groups]
+            for column in dict.fromkeys(title for title, _, _ in parts):
+                texts = [text for title, _, text in parts if title == column]
+                yield column, [int(text) if text.isdecimal() else text for text in texts]
+        return
+    groups = [group if isinstance(group, tuple) else (group,) for group in test.groups]
+    for i, values in enumerate(zip(*groups, strict=False)):
+        yield test.group_columns[i] if i < len(test.group_columns) else None, list(values)
+
+
+@check("SBA205", "narrow predictions", rank=75, owner="model", reads=("numbers",))
+def narrow_predictions(audited: Audited) -> Seen:
+    """Predictions of a number vary less than its labels do."""
+    test = audited.test
+    if any(DIRECTION_OF.get(result.verdict, 0) > 0 for result in audited.report.values()):
+        return
+    labels, predictions = (_spread(test, side) for side in ("task", "task_pred"))
+    varies = labels > 0
+    share = np.where(varies, predictions / np.where(varies, labels, 1.0), 1.0)
+    narrowest = int(share.argmin())
+    if share[narrowest] < _NARROW:
+        yield {"task": audited.task(test.tasks[narrowest]), "share": float(share[narrowest])}
+
+
+def _spread(cells: Contingency, side: SideName) -> np.ndarray:
+    """Return the standard deviation of each task."""
+    values = labels_of(cells, side).dense(slice(None), float)
+    values = values - values[0]
+    mean = cells.weight @ values / cells.total
+    spread: np.ndarray = np.sqrt(cells.weight @ (values - mean) ** 2 / cells.total)
+    return spread
+
+
+# --------------------------------------------------------------------------- texts
+
+_FEW_GROUPS = 5
+_MANY = 0.3  # share of unknown words from which human texts are hardly read
+
+
+@check("SBA404", "texts without a label", rank=155, severity="note", owner="data")
+def texts_without_label(audited: Audited) -> Seen:
+    """Texts from which no label was read."""
+    if shares := list(_shares(audited, NO_LABEL)):
+        yield {"shares": shares}
+
+
+def unread(shares: list[dict[str, Any]]) -> list[Finding]:
+    """Return the finding that no label was read from some texts, if there are any."""
+    numbers = {"shares": shares}
+    finding = Finding("SBA404", "texts without a label", "note", "data", numbers)
+    return [finding] if shares else []
+
+
+@check("SBA403", "refusals", rank=64, owner="model")
+def refusals(audited: Audited) -> Seen:
+    """Texts that refuse to answer."""
+    if shares := list(_shares(audited, REFUSAL)):
+        yield {"shares": shares}
+
+
+def _shares(audited: Audited, task: str) -> Iterator[dict[str, Any]]:
+    """Yield in how many rows a class of texts is, in labels and in predictions, and by group."""
+    test = audited.test
+    if task not in test.tasks:
+        return
+    j = test.tasks.index(task)
+    sides: tuple[tuple[SideName, str], ...] = (("task", "labels"), ("task_pred", "predictions"))
+    for side, name in sides:
+        if test.has(side):
+            of_groups = test.rate(side, given="group")[:, j]
+            groups = zip(map(audited.group, test.groups), of_groups, strict=True)
+            yield share_of_rows(name, test.count(side)[j] / test.total, groups)
+
+
+def share_of_rows(where: str, share: float, groups: Iterable[tuple[str, float]]) -> dict[str, Any]:
+    """Return a share of rows, and that of each group if these are few."""
+    of_groups = {name: float(p) for name, p in groups}
+    few = bool(share) and len(of_groups) <= _FEW_GROUPS
+    return {"where": where, "share": float(share), "groups": of_groups if few else {}}
+
+
+# --------------------------------------------------------------------------- attacked texts
+
+
+@check("SBA401", "empty texts", rank=54, owner="model", reads=("texts",))
+def empty_texts(audited: Audited) -> Seen:
+    """Rows have no word in their text."""
+    human, model = (audited.most(f"empty_{side}") for side in ("data", "model"))
+    if human or model:
+        yield {"human": human, "model": model}
+
+
+@check("SBA402", "unknown words", rank=55, owner="data", reads=("texts",))
+def unknown_words(audited: Audited) -> Seen:
+    """Many words of the human texts are not in the model's vocabulary."""
+    most = audited.most("unknown_words")
+    if most >= _MANY:
+        yield {"share": float(most)}
+
+
+@check("SBA405", "attacker", rank=180, severity="note", owner="policy", reads=("texts",))
+def attacker_of_texts(audited: Audited) -> Seen:
+    """The attacker decides how much texts reveal."""
+    yield {}
