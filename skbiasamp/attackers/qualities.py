@@ -17,18 +17,11 @@ import numpy as np
 from skbiasamp._input.checks import Array, check_call
 from skbiasamp._input.errors import InputError, InputTypeError
 
-QUALITIES = (
-    "accuracy",
-    "balanced_accuracy",
-    "confidence",
-    "f1",
-    "inverse_rmse",
-    "inverse_log_loss",
-)
 # Qualities of probabilities, not of predicted classes.
 OF_PROBABILITIES = ("confidence", "inverse_log_loss")
 # Qualities that add up over rows, class by class.
 ADDITIVE = ("accuracy", "balanced_accuracy", "confidence")
+QUALITIES = (*ADDITIVE, "f1", "inverse_rmse", "inverse_log_loss")
 
 # Probabilities of 0 and 1 have no finite logarithm.
 TINY = float(np.finfo(float).eps)

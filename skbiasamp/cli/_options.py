@@ -124,11 +124,6 @@ def _name_and_options(call: str) -> tuple[str, dict[str, Any]]:
     raise ValueError("parameters go by name, such as Class(power=2)")
 
 
-def _model_or_column(text: str) -> tuple[str | None, list[str]]:
-    """Return a model's name and its columns, or a column that the files of all models have."""
-    return _model(text) if "=" in text else (None, text.split(","))
-
-
 def _model(text: str) -> tuple[str, list[str]]:
     """Return a model's name and its columns."""
     model, _, columns = text.partition("=")
@@ -356,7 +351,7 @@ _OWN: dict[str, dict[str, dict[str, Any]]] = {
     "compare": {
         "--prediction": {
             **_OF_MODELS,
-            "type": _model_or_column,
+            "type": lambda text: _model(text) if "=" in text else (None, text.split(",")),
             "help": "a model and the column of its prediction, labels or probabilities; 0/1 "
             "columns are separated by commas. Without a model: the column in all files, of which "
             "each model has its own (TEST is MODEL=FILE), with the same rows unless there is "

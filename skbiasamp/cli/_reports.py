@@ -1,14 +1,17 @@
-"""``skbiasamp audit``, ``compare`` and ``over``: files are read, measured, and checked."""
+"""``skbiasamp audit``, ``compare`` and ``over``: files are read, measured, printed and checked."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import shutil
+import sys
+import textwrap
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import narwhals.stable.v2 as nw
 import pandas as pd
@@ -16,7 +19,14 @@ import pandas as pd
 import skbiasamp
 from skbiasamp._input.errors import InputError, quote, rows_of, speaking
 from skbiasamp._io.files import FEW_ROWS, columns_of_files, find
-from skbiasamp._utils.formatting import ALARM, INCONCLUSIVE, NOT_MEASURED, listed, name_of
+from skbiasamp._utils.formatting import (
+    ALARM,
+    INCONCLUSIVE,
+    NOT_MEASURED,
+    listed,
+    name_of,
+    printable,
+)
 from skbiasamp._utils.progress import progress
 from skbiasamp.cli._files import (
     Named,
@@ -28,13 +38,73 @@ from skbiasamp.cli._files import (
     rows_of_files,
     written_as,
 )
-from skbiasamp.cli._terminal import in_lines, say, say_and_write, say_unread
+from skbiasamp.render.document import Document
+from skbiasamp.render.text import as_text
 from skbiasamp.report import described_files
 from skbiasamp.report.checks.texts import share_of_rows, unread
 from skbiasamp.results import AuditReport, ComparisonReport, Finding
 from skbiasamp.results.gate import FAILED, PASSED, UNDEFINED, Limit
 from skbiasamp.text import label_columns
 from skbiasamp.text.labeler import REFUSAL
+
+_MOST_FILES = 5
+_MOST_UNREAD = 3
+
+
+def say(text: str = "", *, end: str = "\n") -> None:
+    """Print text, until its reader has seen enough (head, less): then the run goes on silently."""
+    try:
+        # Flushed at once: an error is raised here, and not as Python ends.
+        print(printable(text), end=end, flush=True)
+    except OSError as error:
+        _discard(sys.stdout)
+        if not isinstance(error, BrokenPipeError):
+            raise
+
+
+def complain(text: str = "", *, end: str = "\n") -> None:
+    """Print text on standard error; if that cannot be written, the exit code remains."""
+    try:
+        print(printable(text), end=end, file=sys.stderr, flush=True)
+    except OSError:
+        _discard(sys.stderr)
+
+
+def _discard(stream: TextIO) -> None:
+    """Discard all further output: Python would try to write it as it ends, and exit with 120."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def width() -> int:
+    """Return how many columns text has."""
+    return max(40, min(80, shutil.get_terminal_size().columns))
+
+
+def in_lines(text: str, indent: str = "", first: str | None = None) -> str:
+    """Return text in lines that fit the terminal."""
+    start = indent if first is None else first
+    return textwrap.fill(printable(text), width(), initial_indent=start, subsequent_indent=indent)
+
+
+def say_report(document: Document) -> None:
+    """Print what a report says."""
+    say(as_text(document, width()))
+
+
+def say_and_write(report: Any, outputs: dict[str, Path], files: list[dict[str, Any]]) -> None:
+    """Print what a report says and which files were read, and write it."""
+    say_report(report.to_document())
+    if files:
+        say("\nFiles read:")
+    for file in files[:_MOST_FILES]:
+        say(in_lines("{path} ({rows:,} rows, {format})".format(**file), "  ", first="- "))
+        say(f"  SHA-256 {file['sha256']}")
+    if len(files) > _MOST_FILES:
+        say(f"- and {len(files) - _MOST_FILES:,} more, which --json lists")
+    for kind, path in outputs.items():
+        getattr(report, f"to_{kind}")(path)
+        say(f"\nWritten: {path}")
+
 
 _EXAMPLE = '{"dog": ["dog", "puppy"], "oven": ["oven", "stove"]}'
 _SOURCES = ("text", "target_text", "target")
@@ -281,7 +351,10 @@ def _report(options: argparse.Namespace) -> int:
         for report in (made, *made.columns.values()):
             report.findings[:] = [replace(finding, names=spoken) for finding in report.findings]
     say_and_write(made, outputs, made.data_files)
-    say_unread(texts.unread)
+    for column, unread_texts in texts.unread.items():
+        shown = "; ".join(f"'{name_of(text)}'" for text in unread_texts[:_MOST_UNREAD])
+        say()
+        say(in_lines(f"No label was read from some texts of {name_of(column)}, such as: {shown}."))
     return _check_limit(made, options)
 
 

@@ -269,10 +269,7 @@ def mean_of_results(
     of_published = mean_of_runs(published, 0.0, **how | {"method": "runs"})
     return replace(
         first,
-        value=float(mean.value),
-        low=float(mean.low),
-        high=float(mean.high),
-        p_value=float(mean.p_value),
+        **{name: float(number) for name, number in mean._asdict().items()},
         published=float(published.mean()),
         published_low=float(of_published.low),
         published_high=float(of_published.high),

@@ -15,17 +15,16 @@ from skbiasamp._utils.compat import StrOptions
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.association import Association, association_of, centre_of
 from skbiasamp.inference.pairs import Pairs
-from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
-from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.inputs import directions_of
-from skbiasamp.metrics.signs import (
+from skbiasamp.metrics._cooccurrence import (
+    BASES,
+    CooccurrenceAuditor,
     association_sign,
     compare_counts,
     overall_rate,
     with_audited_signs,
 )
-
-TIES = ("zero", "negative")
+from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.inputs import directions_of
 
 
 class DirectionalAuditor(CooccurrenceAuditor):
@@ -116,7 +115,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         "positive. The value is the mean over all pairs."
     )
     direction: str = PositionalOption(StrOptions(set(DIRECTIONS)), default="A->T", kw_only=False)
-    ties: str = Option("zero", StrOptions(set(TIES)))
+    ties: str = Option("zero", StrOptions({"zero", "negative"}))
     base: str | pd.DataFrame = Option("test", StrOptions(set(BASES)), pd.DataFrame)
     sign: pd.DataFrame | None = Option(None, pd.DataFrame, None)
 

@@ -272,7 +272,13 @@ class AdversarialClassifier(
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row, or the tasks that are more likely than not.
 
-        %(to labels)s
+        Parameters
+        ----------
+        %(X)s
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
         """
         logits = self._outputs(X)
         return self.classes_[logits.argmax(axis=1)] if self._one_label else (logits > 0).astype(int)
@@ -281,7 +287,14 @@ class AdversarialClassifier(
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, or of each task.
 
-        %(to probabilities)s
+        Parameters
+        ----------
+        %(X)s
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes) or (n_samples, n_tasks)
+            The probability of each class, or of each task if there are several.
         """
         logits = self._outputs(X)
         return softmax(logits, axis=1) if self._one_label else expit(logits)

@@ -19,7 +19,7 @@ from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import N_JOBS, HasMethods, StrOptions, check_sample_weight
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
-from skbiasamp.compose.wrapper import ClassifierWrapper, fit_params, ready, require_labels
+from skbiasamp.compose.sensitive import ClassifierWrapper, fit_params, ready, require_labels
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.score_order import between, passed
@@ -267,7 +267,13 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
     def predict(self, X: Any) -> Array:
         """Predict with the thresholds.
 
-        %(to labels)s
+        Parameters
+        ----------
+        %(X)s
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
         """
         check_is_fitted(self)
         scores = self._columns(response(self.estimator_, X))

@@ -430,12 +430,8 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
         display : ComparisonDisplay
             The Display, drawn.
         """
-        check_kind(
-            result,
-            ComparisonResult,
-            "from_result draws one ComparisonResult",
-            "A whole report is drawn with ComparisonDisplay.from_report(report).",
-        )
+        instead = "A whole report is drawn with ComparisonDisplay.from_report(report)."
+        check_kind(result, ComparisonResult, "from_result draws one ComparisonResult", instead)
         return cls._of([result], ax, options)
 
     @classmethod
@@ -456,12 +452,8 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
         display : ComparisonDisplay
             The Display, drawn.
         """
-        check_kind(
-            report,
-            ComparisonReport,
-            "from_report draws a ComparisonReport",
-            "One result is drawn with ComparisonDisplay.from_result(result).",
-        )
+        instead = "One result is drawn with ComparisonDisplay.from_result(result)."
+        check_kind(report, ComparisonReport, "from_report draws a ComparisonReport", instead)
         return cls._of(list(report.values()), ax, options)
 
     @classmethod
