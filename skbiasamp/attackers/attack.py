@@ -314,17 +314,8 @@ def make_attack(
         codes = [read.of_class[codes_of(side)] for side in inputs]
     n_inputs = len(inputs[0].names) if patterns is None else patterns.shape[0]
     attacks: dict[str, Any] = {}
-    role = truth_of(sides.target)
     for (name, part), code in zip(given.items(), codes, strict=True):
-        side, truth = side_of(part, sides.target), side_of(part, role)
-        target: tuple[Labels | Array, int, Names]  # of each cell, its classes and the names
-        if numbers or truth.soft:
-            target = number_of_cells(side), 0, (role,)
-        else:
-            side = hard(side, truth, positive_position(part, role))
-            target = side.labels, len(side.names), ("(all)",)
-            if side.is_matrix:
-                target = side.labels, 2, part.tasks if role == "task" else part.groups
+        target = _target(part, sides.target, numbers=numbers)
         attacks[name] = Attack(part, patterns, n_inputs, code, *target, n_bits, soft, texts)
     return replace(attacks.pop("cells"), **attacks)
 
@@ -353,6 +344,20 @@ def _inputs(sides: list[Side], *, perturbed: bool) -> tuple[Array | None, list[A
         inputs, joined = labels.patterns()
     ends = np.cumsum([len(matrix) for matrix in matrices])
     return inputs.astype(float), np.split(joined.reshape(-1), ends[:-1]), n_bits
+
+
+def _target(
+    cells: Contingency, name: SideName, *, numbers: bool
+) -> tuple[Labels | Array, int, Names]:
+    """Return the target of each cell, its number of classes, and the names of the targets."""
+    role = truth_of(name)
+    side, truth = side_of(cells, name), side_of(cells, role)
+    if numbers or truth.soft:
+        return number_of_cells(side), 0, (role,)
+    side = hard(side, truth, positive_position(cells, role))
+    if not side.is_matrix:
+        return side.labels, len(side.names), ("(all)",)
+    return side.labels, 2, cells.tasks if role == "task" else cells.groups
 
 
 def truth_of(side: SideName) -> SideName:

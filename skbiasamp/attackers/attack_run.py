@@ -65,9 +65,7 @@ from skbiasamp.counts.several_models import alone as of_one
 
 
 def train_attackers(
-    pair: AttackPair,
-    attackers: Sequence[Any],
-    rng: np.random.Generator,
+    pair: AttackPair, attackers: Sequence[Any], rng: np.random.Generator
 ) -> TrainedPair:
     """Train an attacker for every draw, fold and target, with one of `attackers` each attack."""
     settings, whole, cells, last = pair.settings, pair, pair.cells, pair.attacks[-1]
@@ -433,31 +431,28 @@ def make_pair(
     numbers = settings.quality == "inverse_rmse"
     if side_of(test, data.target).soft and not numbers:
         name = "sensitive_features" if data.target == "group" else "y_true"
-        raise InputError(
+        text = (
             "{name} is continuous, and quality={quality!r} needs classes. Use "
-            "quality='inverse_rmse' with a regressor as attacker, or cut the values into classes.",
-            name=name,
-            quality=settings.quality,
+            "quality='inverse_rmse' with a regressor as attacker, or cut the values into classes."
         )
+        raise InputError(text, name=name, quality=settings.quality)
     flips = perturbed == "input"
     side = side_of(test, data.input)
     if flips and side.is_matrix and (side.soft or len(side.names) > MOST_BITS):
         test, training = _one_cell_a_row(test), training and _one_cell_a_row(training)
     n_rows = int(test.rows.sum())
     if settings.cv is not None and n_rows < settings.cv:
-        raise InputError(
+        text = (
             "{cv} must leave every fold a row; got {n_folds} folds and {rows}. Audit more rows, "
-            "or use fewer folds.",
-            n_folds=settings.cv,
-            rows=rows_of(n_rows),
+            "or use fewer folds."
         )
+        raise InputError(text, n_folds=settings.cv, rows=rows_of(n_rows))
     if settings.cv is not None and test.clusters is not None and test.clusters.total < settings.cv:
-        raise InputError(
+        text = (
             "{cv} must leave every fold a cluster; got {n_folds} folds and {n} clusters. Audit "
-            "more of them, or use fewer folds.",
-            n_folds=settings.cv,
-            n=test.clusters.total,
+            "more of them, or use fewer folds."
         )
+        raise InputError(text, n_folds=settings.cv, n=test.clusters.total)
     how: Any = {"train": training, "numbers": numbers, "validation": validation}
     on_data = make_attack(test, data, perturbed=flips, read=read[0], **how)
     on_model = model and make_attack(test, model, read=read[1], **how)

@@ -126,12 +126,11 @@ def _called(quality: Callable[..., float], confusion: Array) -> Array:
             text = "quality={quality} must return a number; it returned {found!r}."
             raise InputTypeError(text, quality=name, found=value)
         if not float(value) >= 0:
-            raise InputError(
+            text = (
                 "quality={quality} returned {found:.6g}: a quality is larger for better attackers "
-                "and never negative, or amplification has no scale. Shift it, or take 1 / loss.",
-                quality=name,
-                found=float(value),
+                "and never negative, or amplification has no scale. Shift it, or take 1 / loss."
             )
+            raise InputError(text, quality=name, found=float(value))
         values.append(float(value))
     return np.array(values).reshape(confusion.shape[:-2])
 

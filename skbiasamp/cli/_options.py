@@ -188,8 +188,7 @@ _OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
             nargs="+",
         ),
         "--score": _value(
-            "scores behind predictions, such as logits; probabilities are explained, too",
-            nargs="+",
+            "scores behind predictions, such as logits; probabilities are explained, too", nargs="+"
         ),
         "--given": _value(
             "strata, such as department: what they contribute to amplification, and within them",
@@ -346,7 +345,7 @@ _OWN: dict[str, dict[str, dict[str, Any]]] = {
         "--target": {
             "help": "the label, or 0/1 columns; without it, the labels of --train are compared "
             "with the predictions"
-        },
+        }
     },
     "compare": {
         "--prediction": {

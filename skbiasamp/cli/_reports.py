@@ -28,16 +28,8 @@ from skbiasamp._utils.formatting import (
     printable,
 )
 from skbiasamp._utils.progress import progress
-from skbiasamp.cli._files import (
-    Named,
-    checked_outputs,
-    columns_by_role,
-    named_columns,
-    names_of_findings,
-    names_of_options,
-    rows_of_files,
-    written_as,
-)
+from skbiasamp.cli import _files
+from skbiasamp.cli._files import Named
 from skbiasamp.render.document import Document
 from skbiasamp.render.text import as_text
 from skbiasamp.report import described_files
@@ -106,6 +98,8 @@ def say_and_write(report: Any, outputs: dict[str, Path], files: list[dict[str, A
         say(f"\nWritten: {path}")
 
 
+# --------------------------------------------------------------------------- texts
+
 _EXAMPLE = '{"dog": ["dog", "puppy"], "oven": ["oven", "stove"]}'
 _SOURCES = ("text", "target_text", "target")
 
@@ -152,7 +146,7 @@ class Texts:
         """Return the columns of true labels that no option names: those called as the labels."""
         if not self.labels or any(given.side in ("target", "target_text") for given in named):
             return []
-        columns = columns_of_files(options.test, **written_as(options)) or self.labels
+        columns = columns_of_files(options.test, **_files.written_as(options)) or self.labels
         lacking = [name for name in self.labels if name not in columns]
         if lacking:
             text = (
@@ -309,15 +303,15 @@ def _report(options: argparse.Namespace) -> int:
     """Make the report that a command asks for, print it, write it, and check its limit."""
     inputs = find(options.test) + find(options.train or [])
     inputs += [] if options.labels is None else [Path(options.labels)]
-    outputs = checked_outputs(options, inputs)
+    outputs = _files.checked_outputs(options, inputs)
     texts = Texts.of(options)
-    named = named_columns(options)
-    names = names_of_options(named) | {"labels": f"--labels {options.labels}"}
+    named = _files.named_columns(options)
+    names = _files.names_of_options(named) | {"labels": f"--labels {options.labels}"}
     names["favourable"] = "--favourable"
     with speaking(names), progress(", ".join(options.test)), ExitStack() as opened:
 
         def read(paths: list[str], columns: list[Named]) -> Any:
-            return opened.enter_context(rows_of_files(options, paths, columns))
+            return opened.enter_context(_files.rows_of_files(options, paths, columns))
 
         named += texts.implied(options, named)
         columns, of_train = named, _of_train(named)
@@ -329,7 +323,7 @@ def _report(options: argparse.Namespace) -> int:
             tables[model], named = texts.labelled(rows, columns)
         if options.tables and options.train is None:
             tables, named = _side_by_side(options, tables, named)
-        names |= names_of_options(named)
+        names |= _files.names_of_options(named)
         train, training_files = None, []
         if options.train is not None:
             train, training_files = read(options.train, of_train)
@@ -347,7 +341,7 @@ def _report(options: argparse.Namespace) -> int:
     if options.command == "audit":
         made.findings.extend(texts.findings)
         # Findings name the options of this command, on the page and in files too.
-        spoken = names_of_findings(names)
+        spoken = _files.names_of_findings(names)
         for report in (made, *made.columns.values()):
             report.findings[:] = [replace(finding, names=spoken) for finding in report.findings]
     say_and_write(made, outputs, made.data_files)
@@ -406,7 +400,7 @@ def _arguments(
     n_rows: int,
 ) -> dict[str, Any]:
     """Return the arguments of `skbiasamp.audit` or `compare`, without the training rows."""
-    columns = columns_by_role(named)
+    columns = _files.columns_by_role(named)
     if options.threshold is not None and columns.get("score") == columns.get("prediction"):
         columns.pop("score", None)  # what the threshold decides on are scores already
     audits = options.command == "audit"
@@ -487,8 +481,8 @@ def run_over(options: argparse.Namespace) -> int:
     """
     counted = options.test[0].endswith(".json")
     paths = find(options.test, (".json",)) if counted else find(options.test)
-    outputs = checked_outputs(options, paths)
-    named = named_columns(options)
+    outputs = _files.checked_outputs(options, paths)
+    named = _files.named_columns(options)
     how: dict[str, Any] = {
         name: getattr(options, name)
         for name in ("auditor", "favourable", "groups", "missing", "model_name")
@@ -498,9 +492,9 @@ def run_over(options: argparse.Namespace) -> int:
     # A number of four digits is a year, which names a period.
     of_periods = options.reference.isdecimal() and len(options.reference) < 4
     how["reference"] = int(options.reference) if of_periods else options.reference
-    how |= columns_by_role(named) | {"time": options.time}
+    how |= _files.columns_by_role(named) | {"time": options.time}
     described: list[dict[str, Any]] = []
-    with speaking(names_of_options(named) | {"frame": "FILE", "favourable": "--favourable"}):
+    with speaking(_files.names_of_options(named) | {"frame": "FILE", "favourable": "--favourable"}):
         if counted:
             timeline = skbiasamp.audit_over(_counts(paths), **how)
         elif options.time is None:
@@ -508,7 +502,7 @@ def run_over(options: argparse.Namespace) -> int:
             raise InputError(text)
         else:
             every = None if options.every == "name" else options.every
-            with rows_of_files(options, options.test, named, options.time) as (rows, files):
+            with _files.rows_of_files(options, options.test, named, options.time) as (rows, files):
                 few = sum(file["rows"] for file in files) <= FEW_ROWS
                 frame = rows.collect() if few else rows
                 timeline = skbiasamp.audit_over(frame.to_native(), every=every, **how)

@@ -298,13 +298,12 @@ class AuditedClassifier(SensitiveWrapper):
             params |= {} if attribute is None else {"sensitive_features": attribute}
             asked = parameter_of(self.estimator_, method)
             if attribute is None and asked and asked.default is asked.empty:
-                raise InputError(
+                text = (
                     "{kind}.{method} needs the sensitive feature: name its column of X, "
                     "AuditedClassifier(..., sensitive='sex'). If it is no column of X, only audit "
-                    "and score pass it on.",
-                    kind=type(self.estimator_).__name__,
-                    method=method,
+                    "and score pass it on."
                 )
+                raise InputError(text, kind=type(self.estimator_).__name__, method=method)
         with _passing(self.estimator_, method, params):
             return getattr(self.estimator_, method)(self._features(X), *args, **params)
 

@@ -539,8 +539,7 @@ def require_y(owner: Any, y: Any) -> None:
     """Raise if there are no labels."""
     if y is None:
         raise InputError(
-            "{who} requires y to be passed, but the target {y} is None.",
-            who=type(owner).__name__,
+            "{who} requires y to be passed, but the target {y} is None.", who=type(owner).__name__
         )
 
 

@@ -253,10 +253,7 @@ def fetch_imsitu_annotations(
         frame = frame[frame[f"ratio_{alpha}"] == 1]
     frame = frame.reset_index(drop=True)
     return Bunch(
-        target=frame["verb"],
-        sensitive=frame["gender"],
-        frame=frame,
-        DESCR=description_of("imsitu"),
+        target=frame["verb"], sensitive=frame["gender"], frame=frame, DESCR=description_of("imsitu")
     )
 
 
@@ -289,10 +286,7 @@ def _file_of(split: str, data_home: str | os.PathLike[str] | None) -> Path:
 
 @keywords()
 @validate_params(
-    {
-        "correlation": [Interval(Real, 0, 1, closed="both")],
-        "random_state": ["random_state"],
-    }
+    {"correlation": [Interval(Real, 0, 1, closed="both")], "random_state": ["random_state"]}
 )
 def load_colored_digits(*, correlation: float = 0.9, random_state: Any = None) -> Bunch:
     """Load handwritten digits in two colours; the colour correlates with the digit.
@@ -349,6 +343,8 @@ def load_colored_digits(*, correlation: float = 0.9, random_state: Any = None) -
         DESCR=description_of("colored_digits"),
     )
 
+
+# --------------------------------------------------------------------------- synthetic data
 
 _SHARE = [Interval(Real, 0, 1, closed="both")]
 _DISTANCE = [Interval(Real, -1e300, 1e300, closed="both")]
@@ -503,12 +499,11 @@ def _shares(group_weights: Sequence[float] | None, n_groups: int) -> Any:
     given = np.ones(n_groups) if group_weights is None else group_weights
     weights = numbers_of(given, "group_weights")
     if weights.shape != (n_groups,) or not (weights > 0).all() or not np.isfinite(weights).all():
-        raise InputError(
+        text = (
             "group_weights must hold a number above 0 for each of the {n} groups. Got {seen!r} "
-            "instead.",
-            n=n_groups,
-            seen=group_weights,
+            "instead."
         )
+        raise InputError(text, n=n_groups, seen=group_weights)
     return weights / weights.sum()
 
 

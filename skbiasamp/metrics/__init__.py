@@ -12,10 +12,7 @@ from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.lic import LICAuditor, lic_amplification
 from skbiasamp.metrics.mals import MALSAuditor, mals_amplification
 from skbiasamp.metrics.matched_pairs import MatchedPairsAuditor, matched_difference
-from skbiasamp.metrics.multi_attribute import (
-    MultiAttributeAuditor,
-    multi_attribute_amplification,
-)
+from skbiasamp.metrics.multi_attribute import MultiAttributeAuditor, multi_attribute_amplification
 from skbiasamp.metrics.numeric import NumericAuditor, numeric_amplification
 from skbiasamp.metrics.predictability import (
     DPAAuditor,

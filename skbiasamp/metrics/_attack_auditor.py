@@ -28,13 +28,7 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group, groups_by_counts, ordered, renamed_onto
 from skbiasamp.counts.several_models import alone, together
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, n_changed
-from skbiasamp.inference.runs import (
-    Mean,
-    by_rows,
-    of_draws,
-    shared_rows,
-    shared_rows_of_difference,
-)
+from skbiasamp.inference.runs import Mean, by_rows, of_draws, shared_rows, shared_rows_of_difference
 from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.metrics.comparing import Runs, comparison_result

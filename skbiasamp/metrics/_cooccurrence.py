@@ -108,6 +108,9 @@ def with_audited_signs(pairs: Pairs, train: Contingency, audited: Association) -
     return replace(pairs, reference=reference, signs=Signs.of(reference, known=known))
 
 
+# --------------------------------------------------------------------------- pairs
+
+
 def warn_untrained(train: Contingency, test: Contingency) -> None:
     """Name the groups and tasks of audited rows that training lacks."""
     kinds: tuple[tuple[SideName, Names], ...] = (("group", test.groups), ("task", test.tasks))

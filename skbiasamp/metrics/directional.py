@@ -233,12 +233,11 @@ class DirectionalAuditor(CooccurrenceAuditor):
 def _read_table(table: pd.DataFrame, groups: Names, tasks: Names, name: str) -> Array:
     """Return a user's table of groups × tasks as numbers, in the order of the data."""
     if not isinstance(table, pd.DataFrame):
-        raise InputTypeError(
+        text = (
             "{name} must be a pandas DataFrame with a row for every group and a column for every "
-            "task, so that their order does not matter. Got {kind} instead.",
-            name=name,
-            kind=type(table).__name__,
+            "task, so that their order does not matter. Got {kind} instead."
         )
+        raise InputTypeError(text, name=name, kind=type(table).__name__)
     positions = []
     for kind, wanted, present in (("group", groups, table.index), ("task", tasks, table.columns)):
         position = {plain(label): i for i, label in enumerate(present)}

@@ -21,16 +21,13 @@ _OF_INTERVALS = {"interval", "confidence_level", "n_resamples", "adjust"}
 _OF_INTERVALS |= {"reference", "formula", "verbose"}
 _OF_DRAWS = {"random_state", "n_jobs"}
 TRAINING = "its training rows"  # of a fold
-_LABELS = ("y_true", "y_pred", "sensitive_features", "sensitive_pred")
+_LABELS: tuple[str, ...] = ("y_true", "y_pred", "sensitive_features", "sensitive_pred")
 _LABELS += ("y_train", "sensitive_train", "sample_weight")
 
 
 @keywords()
 def function_of(
-    auditor: type[BaseAuditor],
-    name: str | None = None,
-    *,
-    without: Sequence[str] = (),
+    auditor: type[BaseAuditor], name: str | None = None, *, without: Sequence[str] = ()
 ) -> Callable[..., float]:
     """Return a metric as a function: the published formula, without an interval.
 

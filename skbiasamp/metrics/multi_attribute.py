@@ -329,13 +329,12 @@ def _frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: f
     n_tasks = known[0][0].shape[1]
     largest = _frequent_together(known, min_count)
     if sum(comb(largest, k) for k in range(1, min(max_size, largest) + 1)) > _MOST_COMBINATIONS:
-        raise InputError(
+        text = (
             "{combinations='all'} finds more than {most:,} sets: all those of {n} tasks that some "
             "rows have together. Bound them with {max_size} or {min_count}, or use "
-            "{combinations='observed'}.",
-            most=_MOST_COMBINATIONS,
-            n=largest,
+            "{combinations='observed'}."
         )
+        raise InputError(text, most=_MOST_COMBINATIONS, n=largest)
     candidates = np.eye(n_tasks, dtype=bool)
     for size in range(1, max_size + 1):
         often = np.ones(len(candidates), dtype=bool)
@@ -344,12 +343,11 @@ def _frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: f
         level = candidates[often]
         every_set.append(level)
         if sum(map(len, every_set)) > _MOST_COMBINATIONS:
-            raise InputError(
+            text = (
                 "{combinations='all'} finds more than {most:,} sets of up to {size} tasks. Bound "
-                "them with {max_size} or {min_count}, or use {combinations='observed'}.",
-                most=_MOST_COMBINATIONS,
-                size=size,
+                "them with {max_size} or {min_count}, or use {combinations='observed'}."
             )
+            raise InputError(text, most=_MOST_COMBINATIONS, size=size)
         members = np.nonzero(level)[1].reshape(-1, size)
         members = members[np.lexsort(members.T[::-1])]
         partners = _partners(members)

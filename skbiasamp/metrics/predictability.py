@@ -202,13 +202,12 @@ class LeakageAuditor(AttackAuditor):
         if known or self.equalize is None or side_of(test, "task_pred").names == truth.names:
             return self
         if self.equalize != "auto":
-            raise InputError(
+            text = (
                 "equalize={equalize!r} makes labels as accurate as predictions, and scores that "
                 "are not those of the {n} classes or tasks have no accuracy. Pass predictions as "
-                "{y_pred} and the scores as {y_score}, or equalize=None.",
-                equalize=self.equalize,
-                n=len(truth.names),
+                "{y_pred} and the scores as {y_score}, or equalize=None."
             )
+            raise InputError(text, equalize=self.equalize, n=len(truth.names))
         return copy.copy(self).set_params(equalize=None)
 
     def _amplification(self, data: Array, model: Array) -> Array:
@@ -367,6 +366,9 @@ leakage_amplification = function_of(LeakageAuditor, without=("sensitive_pred",))
 dataset_leakage = function_of(
     _DatasetLeakage, "dataset_leakage", without=("y_pred", "sensitive_pred")
 )
+
+
+# --------------------------------------------------------------------------- for each direction
 
 
 class DPAAuditor(AttackAuditor):

@@ -161,6 +161,8 @@ bias_disparity = function_of(
 )
 
 
+# ------------------------------------------------------------------ differential fairness
+
 # Resamples of more pairs of groups and outcomes do not fit into memory.
 _MOST_PAIRS = 10_000
 
@@ -324,12 +326,11 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
     def _result(self, test: Contingency) -> AuditResult:
         n = math.comb(len(test.groups), 2) * len(_outcomes(test))
         if self.interval is not None and n > _MOST_PAIRS:
-            raise InputError(
+            text = (
                 "{interval} of differential fairness needs at most {most:,} pairs of groups and "
-                "outcomes; got {n:,}. Merge groups, choose tasks, or use {interval=None}.",
-                most=_MOST_PAIRS,
-                n=n,
+                "outcomes; got {n:,}. Merge groups, choose tasks, or use {interval=None}."
             )
+            raise InputError(text, most=_MOST_PAIRS, n=n)
         return super()._result(test)
 
 
@@ -406,6 +407,9 @@ def _may_be_largest(ratios: Association, confidence_level: float) -> Array:
 differential_fairness_amplification = function_of(
     DifferentialFairnessAuditor, without=("sensitive_pred", "y_train", "sensitive_train")
 )
+
+
+# ------------------------------------------------------------------ percentage amplification
 
 
 class PercentageAuditor(CooccurrenceAuditor):
@@ -527,6 +531,8 @@ def _distances(cells: Contingency, outcome: SideName, given: SideName, equal: fl
 
 percentage_amplification = function_of(PercentageAuditor, without=("y_train", "sensitive_train"))
 
+
+# ------------------------------------------------------------------ label amplification
 
 _EVERYONE = ("(all)",)
 

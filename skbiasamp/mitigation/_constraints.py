@@ -23,12 +23,7 @@ from skbiasamp._utils.compat import HasMethods, Interval, check_sample_weight, v
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import warn
 from skbiasamp.compose.sensitive import SENSITIVE, SensitivePredictor, available
-from skbiasamp.mitigation._pairs import (
-    Memberships,
-    as_index,
-    read_groups,
-    read_pairs,
-)
+from skbiasamp.mitigation._pairs import Memberships, as_index, read_groups, read_pairs
 from skbiasamp.model_selection.thresholds import task_scores
 
 # The maximum over predictions is smoothed, less and less, so that it has a gradient.
@@ -588,6 +583,9 @@ def _shares(table: Array) -> Array:
     """Return each group's share of a task's predictions, NaN if nothing is predicted."""
     total = table.sum(axis=0)
     return table / np.where(total > 0, total, np.nan)
+
+
+# ------------------------------------------------------------------ for Fairlearn's reductions
 
 
 @keywords()

@@ -260,6 +260,8 @@ def _fit_group(head: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
     return head.fit(X, y, **params)
 
 
+# ------------------------------------------------------------------ a model and a mitigation
+
 _SHARES = np.linspace(0, 1, 21)
 
 

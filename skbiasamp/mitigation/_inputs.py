@@ -169,6 +169,9 @@ def _numbers_of(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.select_dtypes("number", exclude="timedelta")
 
 
+# --------------------------------------------------------------------------- regions of images
+
+
 class RegionMask(TransformerMixin, WithOptions):
     """Hide regions of images: a person, by a segment or a box.
 

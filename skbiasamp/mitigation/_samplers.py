@@ -361,6 +361,8 @@ def _refill(quota: Array, available: Array, within: Array, member: Array, alpha:
         quota[np.argmax(spare)] += 1
 
 
+# --------------------------------------------------------------------------- repair
+
 _AT_ONCE = 0.002  # share of all rows that is dropped before counts are looked at again
 
 

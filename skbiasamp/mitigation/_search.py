@@ -285,12 +285,11 @@ def _parts(candidates: Any, estimator: Any) -> dict[str, tuple[Any, Any]]:
         parts[name] = pair = own if isinstance(own, tuple) else (None, own)
         sampled = len(pair) == 2 and (pair[0] is None or hasattr(pair[0], "fit_resample"))
         if not sampled or isinstance(pair[1], type) or not has_method(pair[1], "predict"):
-            raise InputTypeError(
+            text = (
                 "{candidates}[{key!r}] is {seen!r}, which does not predict. Pass a classifier, or "
-                "a pair of sampler and classifier: (RatioBalancer(), LogisticRegression()).",
-                key=name,
-                seen=own,
+                "a pair of sampler and classifier: (RatioBalancer(), LogisticRegression())."
             )
+            raise InputTypeError(text, key=name, seen=own)
     return parts
 
 

@@ -331,11 +331,7 @@ def check_lacks(lacking: Mapping[str, str]) -> None:
 
 
 def over_folds(
-    table: pd.DataFrame,
-    measure: str,
-    confidence_level: float,
-    *,
-    rows: float = 0.0,
+    table: pd.DataFrame, measure: str, confidence_level: float, *, rows: float = 0.0
 ) -> tuple[float, float, float, float]:
     """Return the mean of a column over folds, its interval, and the p-value of 0.
 

@@ -272,21 +272,19 @@ def periods_of(reference: Any, full: list[str]) -> list[str]:
     """Return the periods that are the reference, of those that have rows."""
     if isinstance(reference, str):
         if reference not in full:
-            raise InputError(
+            text = (
                 "{reference} must name a period that has rows; got {seen!r}. The periods are "
-                "{known}.",
-                seen=reference,
-                known=quote(full, most=12),
+                "{known}."
             )
+            raise InputError(text, seen=reference, known=quote(full, most=12))
         return [reference]
     if isinstance(reference, int | np.integer) and not isinstance(reference, bool):
         if not 1 <= reference <= len(full):
-            raise InputError(
+            text = (
                 "{reference} must be a number of first periods from 1 to {most}, which have rows; "
-                "got {seen}.",
-                most=len(full),
-                seen=reference,
+                "got {seen}."
             )
+            raise InputError(text, most=len(full), seen=reference)
         return full[: int(reference)]
     raise InputTypeError(
         "{reference} must be a number of first periods, the name of a period, or a "

@@ -93,11 +93,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         self.significant = None if tested is None else self._laid_out(tested, False)
 
     def plot(
-        self,
-        ax: Any = None,
-        *,
-        max_tasks: int | str | None = "auto",
-        cmap: Any = None,
+        self, ax: Any = None, *, max_tasks: int | str | None = "auto", cmap: Any = None
     ) -> Self:
         """Draw the table.
 
@@ -180,7 +176,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         self.image_ = self.ax_.imshow(cells, cmap=cmap, vmin=-reach, vmax=reach, aspect="auto")
         self.hatches_ = []
         for at in np.argwhere(~clear & ~undefined):
-            look = "", (1, 1, 1, 0.75), "none"
+            look: tuple[Any, ...] = "", (1, 1, 1, 0.75), "none"
             if not many:
                 look = "////", "none", contrast(self.image_.to_rgba(cells[*at]), "0.4", "0.8")
             self.hatches_.append(self._mark(at, *look))

@@ -15,16 +15,8 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import SERIES, group_of, in_words, level_of, number, task_of
 from skbiasamp.model_selection import AmplificationCurve, amplification_curve
 from skbiasamp.model_selection.thresholds import response, response_of, rows_above, task_scores
-from skbiasamp.plotting._common import (
-    JOINTS,
-    Display,
-    TableDisplay,
-    check_kind,
-    literal,
-    name_sides,
-    short_labels,
-    tidy,
-)
+from skbiasamp.plotting import _common
+from skbiasamp.plotting._common import JOINTS, Display, TableDisplay, check_kind
 from skbiasamp.render.periods import Picture
 from skbiasamp.results import Timeline
 from skbiasamp.results.kinds import Kind
@@ -313,7 +305,7 @@ class AmplificationCurveDisplay(Display):
                 [self.operating_point], [value], **look, label=label, zorder=4
             )
         self.rate_lines_ = {}
-        labels = short_labels(rates.columns, JOINTS["group"])
+        labels = _common.short_labels(rates.columns, JOINTS["group"])
         for i, (group, rate) in enumerate(rates.items(), 1):
             style = {
                 "color": SERIES[(i - 1) % len(SERIES)],
@@ -335,9 +327,9 @@ class AmplificationCurveDisplay(Display):
         if self.rates_ax_ is not None:
             self.rates_ax_.set_ylabel("amplification, rate" if together else "false positive rate")
         if not together:
-            name_sides(self.ax_, Kind.SIGNED.sides, "y")
+            _common.name_sides(self.ax_, Kind.SIGNED.sides, "y")
         for axis in axes:
-            tidy(axis, self.title if axis is self.ax_ else None)
+            _common.tidy(axis, self.title if axis is self.ax_ else None)
             if axis.get_legend_handles_labels()[1]:
                 # Rates fall with the threshold, and amplification does towards both ends.
                 loc = "lower center" if axis is self.ax_ and not together else "upper right"
@@ -346,6 +338,8 @@ class AmplificationCurveDisplay(Display):
                 axis.legend(loc=loc, fontsize="small", framealpha=0.6, **where)
         return self
 
+
+# --------------------------------------------------------------------------- over time
 
 _MOST_LABELS = 10
 _MOST_MARKERS = 60
@@ -527,16 +521,16 @@ class TimelineDisplay(TableDisplay):
         for i, version in picture.versions:
             self.version_lines_.append(ax.axvline(i - 0.5, **look))
             look["label"] = None  # once
-            text, place = literal(f" version {version}"), ("data", "axes fraction")
+            text, place = _common.literal(f" version {version}"), ("data", "axes fraction")
             behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0}
             how = {"va": "top", "fontsize": "small", "color": "0.35", "bbox": behind}
             ax.annotate(text, (i - 0.5, 1), xycoords=place, **how)
         every = max(1, -(-len(names) // _MOST_LABELS))
-        ax.set_xticks(at[::every], [literal(names[i]) for i in at[::every]])
+        ax.set_xticks(at[::every], [_common.literal(names[i]) for i in at[::every]])
         turned = sum(map(len, names[::every])) > _MOST_TEXT
         ax.tick_params(axis="x", labelrotation=30 if turned else 0)
         ax.set_xlim(-0.5, len(names) - 0.5)
         ax.set_ylabel("amplification")
-        tidy(ax, self.title)
+        _common.tidy(ax, self.title)
         ax.legend(fontsize="small", framealpha=0.6, loc="upper left", bbox_to_anchor=(1, 1))
         return self

@@ -242,6 +242,8 @@ class TextTransformer(TransformerMixin, WithOptions):
         return tags
 
 
+# --------------------------------------------------------------------------- masked words
+
 # Words and their plurals. Left out: words that mean something else more often ("miss", "chick",
 # "buck"), and traits that only correlate with a gender ("pregnant", "beard").
 _FEMALE = """
