@@ -5,40 +5,21 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import Any, TypeVar
 
-from sklearn.utils import _safe_indexing as take_rows
-from sklearn.utils._param_validation import HasMethods as _HasMethods
-from sklearn.utils._param_validation import Interval as _Interval
-from sklearn.utils._param_validation import (
-    Options,
-    StrOptions,
-    validate_parameter_constraints,
-)
-from sklearn.utils._param_validation import validate_params as _validate_params
-from sklearn.utils._set_output import _get_output_config as output_config
-from sklearn.utils.validation import _check_method_params as check_method_params
-from sklearn.utils.validation import _check_sample_weight as check_sample_weight
+from sklearn.utils import _param_validation as parameters
+from sklearn.utils import _safe_indexing, _set_output, validation
 
-__all__ = [
-    "N_JOBS",
-    "HasMethods",
-    "Interval",
-    "Options",
-    "StrOptions",
-    "check_method_params",
-    "check_sample_weight",
-    "has_method",
-    "output_config",
-    "take_rows",
-    "validate_parameter_constraints",
-    "validate_params",
-]
+Options, StrOptions = parameters.Options, parameters.StrOptions
+validate_parameter_constraints = parameters.validate_parameter_constraints
+take_rows, output_config = _safe_indexing, _set_output._get_output_config
+check_method_params = validation._check_method_params
+check_sample_weight = validation._check_sample_weight
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def validate_params(constraints: dict[str, Any]) -> Callable[[Function], Function]:
     """Check parameters of a function as estimators check theirs."""
-    made: Callable[[Function], Function] = _validate_params(
+    made: Callable[[Function], Function] = parameters.validate_params(
         constraints, prefer_skip_nested_validation=False
     )
     return made
@@ -57,7 +38,7 @@ def has_method(estimator: object, name: str) -> bool:
         return default and hasattr(type(estimator), name)
 
 
-class Interval(_Interval):
+class Interval(parameters.Interval):
     """Constraint of a number.
 
     A fraction, True or False, a number too large for a float, and a whole one too large for what
@@ -83,7 +64,7 @@ N_JOBS = [
 ]
 
 
-class HasMethods(_HasMethods):
+class HasMethods(parameters.HasMethods):
     """Constraint of a parameter: these methods, before or after `fit`."""
 
     def is_satisfied_by(self, val: object) -> bool:

@@ -104,6 +104,8 @@ class _Shared:
     threshold : float, default=None
         Turns scores in the predictions into labels: a row gets the positive class, or the task of a
         column, if its score is at least this. None: predictions are labels or probabilities.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Rows to predict.
     y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
         Labels of the audited rows: one column of classes, or a 0/1 column for each task. Or a
         `Contingency`, or a data frame or query whose columns are named (see `columns`).
@@ -126,8 +128,8 @@ class _Shared:
         If the first argument is a frame: `target`, `prediction`, `sensitive`,
         `sensitive_prediction`, `weight` and `cluster` name its columns.
 
-    Attributes
-    ----------
+    Fitted
+    ------
     groups_, tasks_ : list
         Groups and tasks of the training labels.
     n_samples_fit_ : int or float
@@ -151,8 +153,23 @@ class _OfAttacks(_Shared):
         training predictions, both attackers learn from the training rows. Otherwise both are
         cross-fitted on the audited rows, and training labels do not change the value.
 
-    Notes
-    -----
+    Quality
+    -------
+    How the attacker is scored; larger is better. "accuracy": share of rows that it predicts
+    correctly. "balanced_accuracy": mean recall of the classes; a guess that ignores its input
+    scores 1 / number of classes, and attackers learn with equally weighted classes. "f1": F1,
+    averaged over classes. "confidence": mean probability of the predicted class if it is right,
+    else 0. "inverse_rmse": 1 / root mean squared error, for continuous targets.
+    "inverse_log_loss": 1 / log loss. A callable gets the positions of the true and the predicted
+    classes (and ``sample_weight``, if it takes it); it must never be negative.
+
+    Capped
+    ------
+    None: labels stay as they are. A model that is worse than random labels is compared with
+    random labels, and a warning says so.
+
+    Statistics of attacks
+    ---------------------
     `fit` is optional. Both attackers always learn from rows of the same origin. After `fit` with a
     `Contingency` that has training labels and training predictions, both learn from the training
     rows and are scored on the audited rows. Otherwise both are cross-fitted on the audited rows,
@@ -172,39 +189,11 @@ class _OfAttacks(_Shared):
 
 _SHARED = entries_of(_Shared)
 
+# The other sections of these docstrings, by their titles.
 _PARTS = {
-    "quality": """
-How the attacker is scored; larger is better. "accuracy": share of rows that it predicts
-correctly. "balanced_accuracy": mean recall of the classes; a guess that ignores its input
-scores 1 / number of classes, and attackers learn with equally weighted classes. "f1": F1,
-averaged over classes. "confidence": mean probability of the predicted class if it is right, else
-0. "inverse_rmse": 1 / root mean squared error, for continuous targets.
-"inverse_log_loss": 1 / log loss. A callable gets the positions of the true and the predicted
-classes (and ``sample_weight``, if it takes it); it must never be negative.""",
-    "capped": """
-None: labels stay as they are. A model that is worse than random labels is compared with
-random labels, and a warning says so.""",
-    "statistics of attacks": sections_of(_OfAttacks.__doc__ or "").get("Notes", ""),
-    "to labels": """
-Parameters
-----------
-X : array-like or data frame of shape (n_samples, n_features)
-    Rows to predict.
-
-Returns
--------
-y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)""",
-    "to probabilities": """
-Parameters
-----------
-X : array-like or data frame of shape (n_samples, n_features)
-    Rows to predict.
-
-Returns
--------
-probabilities : ndarray of shape (n_samples, n_classes) or (n_samples, n_tasks)
-    The probability of each class, or of each task if there are several.""",
-    "fitted": sections_of(_Shared.__doc__ or "").get("Attributes", ""),
+    title.lower(): text
+    for kind in (_Shared, _OfAttacks)
+    for title, text in sections_of(kind.__doc__ or "").items()
 }
 
 

@@ -279,14 +279,12 @@ def check_dimensions(attack: Attack, attacker: Any, name: str) -> None:
     """Raise if inputs of more than two dimensions, called `name`, need another attacker."""
     if attack.of_maps and isinstance(attacker, str) and attacker != "exact":
         assert attack.patterns is not None
-        raise InputError(
+        text = (
             "{name} has {n} dimensions, and attacker={attacker!r} takes two. Pass an estimator "
             "that takes all of them, such as a skorch net, or flatten the rows: "
-            "{name}.reshape(len({name}), -1).",
-            name=name,
-            n=attack.patterns.ndim,
-            attacker=attacker,
+            "{name}.reshape(len({name}), -1)."
         )
+        raise InputError(text, name=name, n=attack.patterns.ndim, attacker=attacker)
 
 
 def make_attack(

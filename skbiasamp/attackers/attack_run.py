@@ -22,6 +22,7 @@ from skbiasamp._input.labels import Codes, Members
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import chunks
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
+from skbiasamp.attackers import fitting, resampling
 from skbiasamp.attackers.attack import (
     MOST_BITS,
     MOST_MEANS,
@@ -43,13 +44,6 @@ from skbiasamp.attackers.attack_pair import (
     of_all_draws,
     other_folds,
 )
-from skbiasamp.attackers.fitting import (
-    MIN_ROWS_PER_INPUT,
-    TrainingTask,
-    choose,
-    describe,
-    predictions_of,
-)
 from skbiasamp.attackers.qualities import (
     OF_PROBABILITIES,
     TINY,
@@ -59,14 +53,7 @@ from skbiasamp.attackers.qualities import (
     of_sums,
     shares_of,
 )
-from skbiasamp.attackers.resampling import (
-    Merged,
-    draw_folds,
-    merged_into,
-    own_generator,
-    resample,
-    split,
-)
+from skbiasamp.attackers.resampling import Merged
 from skbiasamp.counts.cells import side_of, take
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.draws import divided_into_blocks, in_blocks
@@ -78,9 +65,7 @@ from skbiasamp.counts.several_models import alone as of_one
 
 
 def train_attackers(
-    pair: AttackPair,
-    attackers: Sequence[Any],
-    rng: np.random.Generator,
+    pair: AttackPair, attackers: Sequence[Any], rng: np.random.Generator
 ) -> TrainedPair:
     """Train an attacker for every draw, fold and target, with one of `attackers` each attack."""
     settings, whole, cells, last = pair.settings, pair, pair.cells, pair.attacks[-1]
@@ -90,7 +75,7 @@ def train_attackers(
     if means and of_rows and not pair.rowwise:
         pair = pair.merged()
     n_folds = settings.cv or 1
-    weight = split(pair.cells, n_folds, settings.n_draws, rng)
+    weight = resampling.split(pair.cells, n_folds, settings.n_draws, rng)
     training = pair.data.training
     if training is None:
         rates = pair.rates(pair.cells, weight.sum(axis=1))
@@ -110,7 +95,7 @@ def train_attackers(
             of_draw = weight[[draw]], drawn, seeds[draw]
             tasks += _tasks(pair, attack, attacker, *of_draw, rng)
     outputs = iter(
-        predictions_of(
+        fitting.predictions_of(
             tasks,
             probabilities=settings.quality in OF_PROBABILITIES,
             n_jobs=settings.n_jobs,
@@ -134,7 +119,7 @@ def _tasks(
     rate: Array | None,
     seeds: Array,
     rng: np.random.Generator,
-) -> list[TrainingTask]:
+) -> list[fitting.TrainingTask]:
     """Return the training data of the attackers of one draw, by fold and target.
 
     `rate` is that of the rows they learn from.
@@ -165,7 +150,9 @@ def _tasks(
         numbers = _numbers(pair, source, rate, rng)
         each = zip(other_folds(weight)[0], seeds[:, 0], strict=False)
         return [
-            TrainingTask(attacker, source.of_rows, numbers, of_fold, inputs, seed=int(seed), **how)
+            fitting.TrainingTask(
+                attacker, source.of_rows, numbers, of_fold, inputs, seed=int(seed), **how
+            )
             for of_fold, seed in each
         ]
     table = pair.tables(source, weight, rate, rng)
@@ -187,7 +174,9 @@ def _tasks(
                 sums.sum(axis=-1) if one_each else sums.ravel() for sums in (table, counts)
             )
             how["validation"] = judged
-            task = TrainingTask(attacker, rows, target, row_weight, inputs, seed=int(seed), **how)
+            task = fitting.TrainingTask(
+                attacker, rows, target, row_weight, inputs, seed=int(seed), **how
+            )
             tasks.append(replace(task, counts=n) if attack.by_rows else task)
     return tasks
 
@@ -442,31 +431,28 @@ def make_pair(
     numbers = settings.quality == "inverse_rmse"
     if side_of(test, data.target).soft and not numbers:
         name = "sensitive_features" if data.target == "group" else "y_true"
-        raise InputError(
+        text = (
             "{name} is continuous, and quality={quality!r} needs classes. Use "
-            "quality='inverse_rmse' with a regressor as attacker, or cut the values into classes.",
-            name=name,
-            quality=settings.quality,
+            "quality='inverse_rmse' with a regressor as attacker, or cut the values into classes."
         )
+        raise InputError(text, name=name, quality=settings.quality)
     flips = perturbed == "input"
     side = side_of(test, data.input)
     if flips and side.is_matrix and (side.soft or len(side.names) > MOST_BITS):
         test, training = _one_cell_a_row(test), training and _one_cell_a_row(training)
     n_rows = int(test.rows.sum())
     if settings.cv is not None and n_rows < settings.cv:
-        raise InputError(
+        text = (
             "{cv} must leave every fold a row; got {n_folds} folds and {rows}. Audit more rows, "
-            "or use fewer folds.",
-            n_folds=settings.cv,
-            rows=rows_of(n_rows),
+            "or use fewer folds."
         )
+        raise InputError(text, n_folds=settings.cv, rows=rows_of(n_rows))
     if settings.cv is not None and test.clusters is not None and test.clusters.total < settings.cv:
-        raise InputError(
+        text = (
             "{cv} must leave every fold a cluster; got {n_folds} folds and {n} clusters. Audit "
-            "more of them, or use fewer folds.",
-            n_folds=settings.cv,
-            n=test.clusters.total,
+            "more of them, or use fewer folds."
         )
+        raise InputError(text, n_folds=settings.cv, n=test.clusters.total)
     how: Any = {"train": training, "numbers": numbers, "validation": validation}
     on_data = make_attack(test, data, perturbed=flips, read=read[0], **how)
     on_model = model and make_attack(test, model, read=read[1], **how)
@@ -535,7 +521,7 @@ class AttackRun:
     @property
     def attacker_name(self) -> str:
         """The attacker as sentences name it."""
-        return describe(self.attackers[-1])
+        return fitting.describe(self.attackers[-1])
 
     @property
     def in_blocks(self) -> bool:
@@ -592,17 +578,14 @@ def run_attack(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
         qualities = drawn_qualities(pair, n_draws, rng)
         return AttackRun(pair, attackers, None, qualities)
     if settings.cv is None:
-        why, instead = f"the attacker here is {describe(attacker)}", "use cv=5"
+        why, instead = f"the attacker here is {fitting.describe(attacker)}", "use cv=5"
         if pair.rowwise:
             why = f"{MOST_BITS} labels at most can be perturbed in closed form"
         elif settings.attacker == "auto" and pair.data.n_classes:
-            few = f"inputs have fewer than {MIN_ROWS_PER_INPUT} rows each"
+            few = f"inputs have fewer than {fitting.MIN_ROWS_PER_INPUT} rows each"
             instead += f" (or attacker='exact', though {few})"
-        raise InputError(
-            "cv=None is the closed form of the exact attacker, and {why}: {instead}.",
-            why=why,
-            instead=instead,
-        )
+        text = "cv=None is the closed form of the exact attacker, and {why}: {instead}."
+        raise InputError(text, why=why, instead=instead)
     if settings.attacker == "auto":
         pair = replace(pair, data=of_means(pair.data), model=pair.model and of_means(pair.model))
     trained = train_attackers(pair, attackers, rng)
@@ -635,7 +618,9 @@ def resampled_together(
     """
     if any(run.pair.rowwise for run in runs.values()):
         cells = _one_cell_a_row(cells)
-    merged = [merged_into(of_one(cells, name), run.pair.cells) for name, run in runs.items()]
+    merged = [
+        resampling.merged_into(of_one(cells, name), run.pair.cells) for name, run in runs.items()
+    ]
     return _on_resamples([*runs.values()], cells, merged, n_resamples, seed)
 
 
@@ -667,9 +652,9 @@ def _on_resamples(
     with progress("resamples", n_draws) as step:
         for n in step.parts(min(sizes, key=max)):
             how: dict[str, Any] = {"resampled": True, "blocks": blocks, "n_cuts": n_cuts}
-            folds, learnt = draw_folds(cells, n_folds, n, rng, **how), None
+            folds, learnt = resampling.draw_folds(cells, n_folds, n, rng, **how), None
             if training is not None:
-                learnt = np.repeat(resample(training.cells, 1, n, rng), n_cuts, axis=0)
+                learnt = np.repeat(resampling.resample(training.cells, 1, n, rng), n_cuts, axis=0)
             for run, into, qualities in zip(runs, merged, every, strict=True):
                 weight = folds if into is None else into.sums(folds)
                 qualities.append(run.resampled(weight, learnt, n_cuts))
@@ -685,9 +670,9 @@ def _attackers_of(pair: AttackPair) -> list[Any]:
     least = min(attack.rows_per_input for attack in pair.attacks)
 
     def chosen(attacker: Any, least: float) -> Any:
-        return choose(
+        return fitting.choose(
             attacker,
-            few_valued=not pair.rowwise and least >= MIN_ROWS_PER_INPUT,
+            few_valued=not pair.rowwise and least >= fitting.MIN_ROWS_PER_INPUT,
             continuous=not pair.data.n_classes,
             scores=any(attack.soft for attack in pair.attacks),
         )
@@ -701,7 +686,7 @@ def _attackers_of(pair: AttackPair) -> list[Any]:
         raise InputError(
             "{validation} chooses the epoch of a network, and the attacker here is {kind}: pass "
             "attacker=MLPAttacker(early_stopping='accuracy').",
-            kind=describe(attacker),
+            kind=fitting.describe(attacker),
         )
     if type(attacker) is ExactAttacker and not pair.rowwise:
         on_scores = any(attack.soft for attack in pair.attacks)
@@ -752,7 +737,7 @@ def attack_features(
     )
     check_dimensions(attack, settings.attacker, "X")
     warn_constant(attack)
-    rng = own_generator(random_state)
+    rng = resampling.own_generator(random_state)
     pair = AttackPair(attack, None, settings)
     run = run_attack(pair, rng)
     draws, resamples, folds, _ = redrawn(run, n_resamples, rng)

@@ -19,7 +19,6 @@ from skbiasamp._utils.progress import Step, one_blas_thread, progress, side_by_s
 from skbiasamp.attackers.attack import ExactAttacker
 from skbiasamp.attackers.networks import MLPAttacker, draw_rows, seeded
 
-NAMES = ("auto", "exact", "mlp")
 # "auto" takes the exact attacker if distinct inputs have at least so many rows on average.
 MIN_ROWS_PER_INPUT = 20
 
@@ -51,8 +50,7 @@ class TrainingTask:
 def choose(attacker: Any, *, few_valued: bool, continuous: bool, scores: bool) -> Any:
     """Return the estimator of a name, or the estimator itself."""
     if not isinstance(attacker, str):
-        names = ", ".join(map(repr, NAMES))
-        expected = f"attacker must be one of {names} or a scikit-learn estimator"
+        expected = "attacker must be one of 'auto', 'exact', 'mlp' or a scikit-learn estimator"
         methods = ("fit", "predict", "get_params")  # some exist after `fit` only
         check_instance(attacker, [m for m in methods if not has_method(attacker, m)], expected)
         if is_regressor(attacker) != continuous:

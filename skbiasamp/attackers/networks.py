@@ -778,12 +778,11 @@ def train_networks(
     for tensor in kept.values():
         finite &= tensor.reshape(len(rows), -1).isfinite().all(dim=1).cpu().numpy()
     if not finite.all():
-        raise InputError(
+        text = (
             "Training diverged: {n} of {m} networks have weights that are not finite. Lower "
-            "learning_rate, or scale X (StandardScaler).",
-            n=np.sum(~finite),
-            m=len(rows),
+            "learning_rate, or scale X (StandardScaler)."
         )
+        raise InputError(text, n=np.sum(~finite), m=len(rows))
     for i, (trained, copy) in enumerate(zip(fitted, copies, strict=True)):
         copy.load_state_dict({name: tensor[i] for name, tensor in kept.items()})
         # In float32 a row's output depends on the rows that it is computed with.

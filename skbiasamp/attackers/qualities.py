@@ -17,18 +17,11 @@ import numpy as np
 from skbiasamp._input.checks import Array, check_call
 from skbiasamp._input.errors import InputError, InputTypeError
 
-QUALITIES = (
-    "accuracy",
-    "balanced_accuracy",
-    "confidence",
-    "f1",
-    "inverse_rmse",
-    "inverse_log_loss",
-)
 # Qualities of probabilities, not of predicted classes.
 OF_PROBABILITIES = ("confidence", "inverse_log_loss")
 # Qualities that add up over rows, class by class.
 ADDITIVE = ("accuracy", "balanced_accuracy", "confidence")
+QUALITIES = (*ADDITIVE, "f1", "inverse_rmse", "inverse_log_loss")
 
 # Probabilities of 0 and 1 have no finite logarithm.
 TINY = float(np.finfo(float).eps)
@@ -133,12 +126,11 @@ def _called(quality: Callable[..., float], confusion: Array) -> Array:
             text = "quality={quality} must return a number; it returned {found!r}."
             raise InputTypeError(text, quality=name, found=value)
         if not float(value) >= 0:
-            raise InputError(
+            text = (
                 "quality={quality} returned {found:.6g}: a quality is larger for better attackers "
-                "and never negative, or amplification has no scale. Shift it, or take 1 / loss.",
-                quality=name,
-                found=float(value),
+                "and never negative, or amplification has no scale. Shift it, or take 1 / loss."
             )
+            raise InputError(text, quality=name, found=float(value))
         values.append(float(value))
     return np.array(values).reshape(confusion.shape[:-2])
 

@@ -16,8 +16,15 @@ import skbiasamp
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import rate
 from skbiasamp.cli._options import add_command
-from skbiasamp.cli._reports import run_audit, run_compare, run_over
-from skbiasamp.cli._terminal import complain, in_lines, say, say_report
+from skbiasamp.cli._reports import (
+    complain,
+    in_lines,
+    run_audit,
+    run_compare,
+    run_over,
+    say,
+    say_report,
+)
 from skbiasamp.datasets import load_compas
 from skbiasamp.report.request import reading
 
@@ -77,12 +84,8 @@ def run_demo(options: argparse.Namespace) -> int:
         sensitive_train=race,
     )
     say()
-    say(
-        in_lines(
-            "A charge is not an offence, and these records have known problems: "
-            "skbiasamp.datasets.load_compas().DESCR lists them."
-        )
-    )
+    known = "A charge is not an offence, and these records have known problems: "
+    say(in_lines(f"{known}skbiasamp.datasets.load_compas().DESCR lists them."))
     return 0
 
 
@@ -95,12 +98,9 @@ def _answer(question: str, names: dict[str, str], page: Path, **labels: Any) -> 
     rates = report.rates.set_index("group")[list(_RATES)].rename(columns=_RATES)
     say("\nWho bears the errors?")
     say(rates.rename_axis(None).map(rate).to_string())
-    say(
-        in_lines(
-            f"(false positive rate: share of those not {_AGAIN} who are predicted to be; true "
-            f"positive rate: the same of those {_AGAIN})"
-        )
-    )
+    falsely = f"share of those not {_AGAIN} who are predicted to be"
+    rightly = f"the same of those {_AGAIN}"
+    say(in_lines(f"(false positive rate: {falsely}; true positive rate: {rightly})"))
     report.to_html(page)
     say(f"\nThe page, to open in a browser: {page.resolve()}")
 

@@ -201,11 +201,7 @@ def checked_outputs(options: argparse.Namespace, inputs: Sequence[Path]) -> dict
         check_path(path)
         real = path.resolve()
         if real in taken:
-            raise InputError(
-                "--{option} {path} would overwrite {what}: name another file",
-                option=option,
-                path=path,
-                what=taken[real],
-            )
+            text = "--{option} {path} would overwrite {what}: name another file"
+            raise InputError(text, option=option, path=path, what=taken[real])
         taken[real] = f"what --{option} writes"
     return outputs

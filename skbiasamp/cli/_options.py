@@ -124,11 +124,6 @@ def _name_and_options(call: str) -> tuple[str, dict[str, Any]]:
     raise ValueError("parameters go by name, such as Class(power=2)")
 
 
-def _model_or_column(text: str) -> tuple[str | None, list[str]]:
-    """Return a model's name and its columns, or a column that the files of all models have."""
-    return _model(text) if "=" in text else (None, text.split(","))
-
-
 def _model(text: str) -> tuple[str, list[str]]:
     """Return a model's name and its columns."""
     model, _, columns = text.partition("=")
@@ -193,8 +188,7 @@ _OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
             nargs="+",
         ),
         "--score": _value(
-            "scores behind predictions, such as logits; probabilities are explained, too",
-            nargs="+",
+            "scores behind predictions, such as logits; probabilities are explained, too", nargs="+"
         ),
         "--given": _value(
             "strata, such as department: what they contribute to amplification, and within them",
@@ -351,12 +345,12 @@ _OWN: dict[str, dict[str, dict[str, Any]]] = {
         "--target": {
             "help": "the label, or 0/1 columns; without it, the labels of --train are compared "
             "with the predictions"
-        },
+        }
     },
     "compare": {
         "--prediction": {
             **_OF_MODELS,
-            "type": _model_or_column,
+            "type": lambda text: _model(text) if "=" in text else (None, text.split(",")),
             "help": "a model and the column of its prediction, labels or probabilities; 0/1 "
             "columns are separated by commas. Without a model: the column in all files, of which "
             "each model has its own (TEST is MODEL=FILE), with the same rows unless there is "

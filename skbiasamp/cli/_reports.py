@@ -1,14 +1,17 @@
-"""``skbiasamp audit``, ``compare`` and ``over``: files are read, measured, and checked."""
+"""``skbiasamp audit``, ``compare`` and ``over``: files are read, measured, printed and checked."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import shutil
+import sys
+import textwrap
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import narwhals.stable.v2 as nw
 import pandas as pd
@@ -16,19 +19,19 @@ import pandas as pd
 import skbiasamp
 from skbiasamp._input.errors import InputError, quote, rows_of, speaking
 from skbiasamp._io.files import FEW_ROWS, columns_of_files, find
-from skbiasamp._utils.formatting import ALARM, INCONCLUSIVE, NOT_MEASURED, listed, name_of
-from skbiasamp._utils.progress import progress
-from skbiasamp.cli._files import (
-    Named,
-    checked_outputs,
-    columns_by_role,
-    named_columns,
-    names_of_findings,
-    names_of_options,
-    rows_of_files,
-    written_as,
+from skbiasamp._utils.formatting import (
+    ALARM,
+    INCONCLUSIVE,
+    NOT_MEASURED,
+    listed,
+    name_of,
+    printable,
 )
-from skbiasamp.cli._terminal import in_lines, say, say_and_write, say_unread
+from skbiasamp._utils.progress import progress
+from skbiasamp.cli import _files
+from skbiasamp.cli._files import Named
+from skbiasamp.render.document import Document
+from skbiasamp.render.text import as_text
 from skbiasamp.render.words import express
 from skbiasamp.report import described_files
 from skbiasamp.report.checks.data import share_of_rows, unread
@@ -36,6 +39,67 @@ from skbiasamp.results import AuditReport, ComparisonReport, Finding
 from skbiasamp.results.gate import FAILED, PASSED, UNDEFINED, Limit
 from skbiasamp.text import label_columns
 from skbiasamp.text.labeler import REFUSAL
+
+_MOST_FILES = 5
+_MOST_UNREAD = 3
+
+
+def say(text: str = "", *, end: str = "\n") -> None:
+    """Print text, until its reader has seen enough (head, less): then the run goes on silently."""
+    try:
+        # Flushed at once: an error is raised here, and not as Python ends.
+        print(printable(text), end=end, flush=True)
+    except OSError as error:
+        _discard(sys.stdout)
+        if not isinstance(error, BrokenPipeError):
+            raise
+
+
+def complain(text: str = "", *, end: str = "\n") -> None:
+    """Print text on standard error; if that cannot be written, the exit code remains."""
+    try:
+        print(printable(text), end=end, file=sys.stderr, flush=True)
+    except OSError:
+        _discard(sys.stderr)
+
+
+def _discard(stream: TextIO) -> None:
+    """Discard all further output: Python would try to write it as it ends, and exit with 120."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def width() -> int:
+    """Return how many columns text has."""
+    return max(40, min(80, shutil.get_terminal_size().columns))
+
+
+def in_lines(text: str, indent: str = "", first: str | None = None) -> str:
+    """Return text in lines that fit the terminal."""
+    start = indent if first is None else first
+    return textwrap.fill(printable(text), width(), initial_indent=start, subsequent_indent=indent)
+
+
+def say_report(document: Document) -> None:
+    """Print what a report says."""
+    say(as_text(document, width()))
+
+
+def say_and_write(report: Any, outputs: dict[str, Path], files: list[dict[str, Any]]) -> None:
+    """Print what a report says and which files were read, and write it."""
+    say_report(report.to_document())
+    if files:
+        say("\nFiles read:")
+    for file in files[:_MOST_FILES]:
+        say(in_lines("{path} ({rows:,} rows, {format})".format(**file), "  ", first="- "))
+        say(f"  SHA-256 {file['sha256']}")
+    if len(files) > _MOST_FILES:
+        say(f"- and {len(files) - _MOST_FILES:,} more, which --json lists")
+    for kind, path in outputs.items():
+        getattr(report, f"to_{kind}")(path)
+        say(f"\nWritten: {path}")
+
+
+# --------------------------------------------------------------------------- texts
 
 _EXAMPLE = '{"dog": ["dog", "puppy"], "oven": ["oven", "stove"]}'
 _SOURCES = ("text", "target_text", "target")
@@ -83,7 +147,7 @@ class Texts:
         """Return the columns of true labels that no option names: those called as the labels."""
         if not self.labels or any(given.side in ("target", "target_text") for given in named):
             return []
-        columns = columns_of_files(options.test, **written_as(options)) or self.labels
+        columns = columns_of_files(options.test, **_files.written_as(options)) or self.labels
         lacking = [name for name in self.labels if name not in columns]
         if lacking:
             text = (
@@ -240,15 +304,15 @@ def _report(options: argparse.Namespace) -> int:
     """Make the report that a command asks for, print it, write it, and check its limit."""
     inputs = find(options.test) + find(options.train or [])
     inputs += [] if options.labels is None else [Path(options.labels)]
-    outputs = checked_outputs(options, inputs)
+    outputs = _files.checked_outputs(options, inputs)
     texts = Texts.of(options)
-    named = named_columns(options)
-    names = names_of_options(named) | {"labels": f"--labels {options.labels}"}
+    named = _files.named_columns(options)
+    names = _files.names_of_options(named) | {"labels": f"--labels {options.labels}"}
     names["favourable"] = "--favourable"
     with speaking(names), progress(", ".join(options.test)), ExitStack() as opened:
 
         def read(paths: list[str], columns: list[Named]) -> Any:
-            return opened.enter_context(rows_of_files(options, paths, columns))
+            return opened.enter_context(_files.rows_of_files(options, paths, columns))
 
         named += texts.implied(options, named)
         columns, of_train = named, _of_train(named)
@@ -260,7 +324,7 @@ def _report(options: argparse.Namespace) -> int:
             tables[model], named = texts.labelled(rows, columns)
         if options.tables and options.train is None:
             tables, named = _side_by_side(options, tables, named)
-        names |= names_of_options(named)
+        names |= _files.names_of_options(named)
         train, training_files = None, []
         if options.train is not None:
             train, training_files = read(options.train, of_train)
@@ -278,11 +342,14 @@ def _report(options: argparse.Namespace) -> int:
     if options.command == "audit":
         made.findings.extend(texts.findings)
         # Findings name the options of this command, on the page and in files too.
-        spoken = names_of_findings(names)
+        spoken = _files.names_of_findings(names)
         for report in (made, *made.columns.values()):
             report.findings[:] = [replace(finding, names=spoken) for finding in report.findings]
     say_and_write(made, outputs, made.data_files)
-    say_unread(texts.unread)
+    for column, unread_texts in texts.unread.items():
+        shown = "; ".join(f"'{name_of(text)}'" for text in unread_texts[:_MOST_UNREAD])
+        say()
+        say(in_lines(f"No label was read from some texts of {name_of(column)}, such as: {shown}."))
     return _check_limit(made, options)
 
 
@@ -334,7 +401,7 @@ def _arguments(
     n_rows: int,
 ) -> dict[str, Any]:
     """Return the arguments of `skbiasamp.audit` or `compare`, without the training rows."""
-    columns = columns_by_role(named)
+    columns = _files.columns_by_role(named)
     if options.threshold is not None and columns.get("score") == columns.get("prediction"):
         columns.pop("score", None)  # what the threshold decides on are scores already
     audits = options.command == "audit"
@@ -419,8 +486,8 @@ def run_over(options: argparse.Namespace) -> int:
     """
     counted = options.test[0].endswith(".json")
     paths = find(options.test, (".json",)) if counted else find(options.test)
-    outputs = checked_outputs(options, paths)
-    named = named_columns(options)
+    outputs = _files.checked_outputs(options, paths)
+    named = _files.named_columns(options)
     how: dict[str, Any] = {
         name: getattr(options, name)
         for name in ("auditor", "favourable", "groups", "missing", "model_name")
@@ -430,9 +497,9 @@ def run_over(options: argparse.Namespace) -> int:
     # A number of four digits is a year, which names a period.
     of_periods = options.reference.isdecimal() and len(options.reference) < 4
     how["reference"] = int(options.reference) if of_periods else options.reference
-    how |= columns_by_role(named) | {"time": options.time}
+    how |= _files.columns_by_role(named) | {"time": options.time}
     described: list[dict[str, Any]] = []
-    with speaking(names_of_options(named) | {"frame": "FILE", "favourable": "--favourable"}):
+    with speaking(_files.names_of_options(named) | {"frame": "FILE", "favourable": "--favourable"}):
         if counted:
             timeline = skbiasamp.audit_over(_counts(paths), **how)
         elif options.time is None:
@@ -440,7 +507,7 @@ def run_over(options: argparse.Namespace) -> int:
             raise InputError(text)
         else:
             every = None if options.every == "name" else options.every
-            with rows_of_files(options, options.test, named, options.time) as (rows, files):
+            with _files.rows_of_files(options, options.test, named, options.time) as (rows, files):
                 few = sum(file["rows"] for file in files) <= FEW_ROWS
                 frame = rows.collect() if few else rows
                 timeline = skbiasamp.audit_over(frame.to_native(), every=every, **how)

@@ -150,17 +150,11 @@ callable, default="accuracy"
                 + how_to_pass(type(self).__name__)
             )
             return self
+        how = {name: getattr(self, name) for name in ("balanced", "cv", "n_draws", "n_jobs")}
         qualities, chance, attacker = attack_features(
             self._hide(X),
             sensitive_features,
-            Settings(
-                self.attacker,
-                self.quality,
-                balanced=self.balanced,
-                cv=self.cv,
-                n_draws=self.n_draws,
-                n_jobs=self.n_jobs,
-            ),
+            Settings(self.attacker, self.quality, **how),
             missing=self.missing,
             n_resamples=self.n_resamples,
             random_state=self.random_state,
@@ -274,8 +268,6 @@ callable, default="accuracy"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        tags.input_tags.string = tags.input_tags.categorical = True
         return tags

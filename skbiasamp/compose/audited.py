@@ -23,6 +23,7 @@ from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import warn
 from skbiasamp.compose.sensitive import (
     SENSITIVE,
+    SensitiveWrapper,
     combination_codes,
     how_to_pass,
     names_columns,
@@ -32,7 +33,6 @@ from skbiasamp.compose.sensitive import (
     routing,
     without,
 )
-from skbiasamp.compose.wrapper import SensitiveWrapper
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.results import AuditReport, AuditResult
 
@@ -193,7 +193,13 @@ class AuditedClassifier(SensitiveWrapper):
     def predict(self, X: Any) -> Any:
         """Predict with the classifier inside, which gets the columns of `sensitive` if it asks.
 
-        %(to labels)s
+        Parameters
+        ----------
+        %(X)s
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
         """
         check_is_fitted(self)
         return self._ask("predict", X)
@@ -292,13 +298,12 @@ class AuditedClassifier(SensitiveWrapper):
             params |= {} if attribute is None else {"sensitive_features": attribute}
             asked = parameter_of(self.estimator_, method)
             if attribute is None and asked and asked.default is asked.empty:
-                raise InputError(
+                text = (
                     "{kind}.{method} needs the sensitive feature: name its column of X, "
                     "AuditedClassifier(..., sensitive='sex'). If it is no column of X, only audit "
-                    "and score pass it on.",
-                    kind=type(self.estimator_).__name__,
-                    method=method,
+                    "and score pass it on."
                 )
+                raise InputError(text, kind=type(self.estimator_).__name__, method=method)
         with _passing(self.estimator_, method, params):
             return getattr(self.estimator_, method)(self._features(X), *args, **params)
 

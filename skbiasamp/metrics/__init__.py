@@ -6,26 +6,31 @@ from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.dbac import DBACAuditor, dbac_amplification
-from skbiasamp.metrics.differential_fairness import (
-    DifferentialFairnessAuditor,
-    differential_fairness_amplification,
-)
 from skbiasamp.metrics.directional import DirectionalAuditor, directional_amplification
-from skbiasamp.metrics.disparity import BiasDisparityAuditor, bias_disparity
-from skbiasamp.metrics.dpa import DPAAuditor, dpa_amplification
 from skbiasamp.metrics.function_metric import FunctionAuditor
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.label import LabelAuditor, label_amplification
-from skbiasamp.metrics.leakage import LeakageAuditor, dataset_leakage, leakage_amplification
 from skbiasamp.metrics.lic import LICAuditor, lic_amplification
 from skbiasamp.metrics.mals import MALSAuditor, mals_amplification
 from skbiasamp.metrics.matched_pairs import MatchedPairsAuditor, matched_difference
-from skbiasamp.metrics.multi_attribute import (
-    MultiAttributeAuditor,
-    multi_attribute_amplification,
-)
+from skbiasamp.metrics.multi_attribute import MultiAttributeAuditor, multi_attribute_amplification
 from skbiasamp.metrics.numeric import NumericAuditor, numeric_amplification
-from skbiasamp.metrics.percentage import PercentageAuditor, percentage_amplification
+from skbiasamp.metrics.predictability import (
+    DPAAuditor,
+    LeakageAuditor,
+    dataset_leakage,
+    dpa_amplification,
+    leakage_amplification,
+)
+from skbiasamp.metrics.related import (
+    BiasDisparityAuditor,
+    DifferentialFairnessAuditor,
+    LabelAuditor,
+    PercentageAuditor,
+    bias_disparity,
+    differential_fairness_amplification,
+    label_amplification,
+    percentage_amplification,
+)
 
 __all__ = [
     "AttackAuditor",

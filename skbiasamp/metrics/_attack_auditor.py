@@ -17,17 +17,10 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
+from skbiasamp.attackers import attack_run
 from skbiasamp.attackers.attack import Settings
 from skbiasamp.attackers.attack_pair import AttackPair, Qualities, above_chance
-from skbiasamp.attackers.attack_run import (
-    AttackRun,
-    Redrawn,
-    in_sample,
-    make_pair,
-    redrawn,
-    resampled_together,
-    run_attack,
-)
+from skbiasamp.attackers.attack_run import AttackRun, Redrawn
 from skbiasamp.attackers.qualities import ADDITIVE, QUALITIES, divide
 from skbiasamp.attackers.resampling import own_generator
 from skbiasamp.counts.cells import side_of
@@ -35,13 +28,7 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group, groups_by_counts, ordered, renamed_onto
 from skbiasamp.counts.several_models import alone, together
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, n_changed
-from skbiasamp.inference.runs import (
-    Mean,
-    by_rows,
-    of_draws,
-    shared_rows,
-    shared_rows_of_difference,
-)
+from skbiasamp.inference.runs import Mean, by_rows, of_draws, shared_rows, shared_rows_of_difference
 from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.metrics.comparing import Runs, comparison_result
@@ -198,7 +185,7 @@ class AttackAuditor(BaseAuditor):
                 )
 
     def _run(self, test: Contingency, rng: np.random.Generator) -> AttackRun:
-        return run_attack(self._pair(test), rng)
+        return attack_run.run_attack(self._pair(test), rng)
 
     def _pair(self, test: Contingency) -> AttackPair:
         """Return the attacks on labels and on predictions."""
@@ -208,7 +195,7 @@ class AttackAuditor(BaseAuditor):
         attacker, read = self._reading(test)
         settings = Settings(**own | {"equalize": self._equalized(test), "attacker": attacker})
         training, validation = self._training(test), self._validation(test)
-        return make_pair(test, training, settings, *self._attacks(), read, validation)
+        return attack_run.make_pair(test, training, settings, *self._attacks(), read, validation)
 
     def _reading(self, test: Contingency) -> tuple[Any, Any]:
         """Return the attacker, and what it sees in place of classes, of labels and of the model."""
@@ -303,7 +290,7 @@ class AttackAuditor(BaseAuditor):
         """Return the amplification by each model in resamples of the rows of all of them."""
         runs = {model: attacks.done for model, attacks in attacked.items()}
         shared = together(cells, [*runs])
-        drawn = resampled_together(runs, shared, self.n_resamples, seed)
+        drawn = attack_run.resampled_together(runs, shared, self.n_resamples, seed)
         return [self._spread(self._amplified(qualities)) for qualities in drawn]
 
     def _interval(self, *every: Array, **how: Any) -> tuple[Array, ...]:
@@ -377,7 +364,7 @@ class AttackAuditor(BaseAuditor):
         done, again = self._run(test, rng), None
         many = test.total * test.units_per_weight >= FEWEST_ROWS - 1e-9
         if self.interval is not None and many and differ_in_group(test):
-            again = redrawn(done, self.n_resamples, rng)
+            again = attack_run.redrawn(done, self.n_resamples, rng)
         return _Attacked(test, done, again, self._varied(self._amplified, done, again))
 
     def _result_of(self, attacked: _Attacked, rng: np.random.Generator) -> AuditResult:
@@ -392,7 +379,7 @@ class AttackAuditor(BaseAuditor):
             "input": "scores" if test.soft("task_pred") or maps else "predictions",
             "chance_data": float(chance.data.mean()),
             "chance_model": float(chance.model.mean()),
-            **(pair.flips | in_sample(done)),
+            **(pair.flips | attack_run.in_sample(done)),
         }
         if test.clusters is not None:
             statistics["n_clusters"] = test.clusters.total

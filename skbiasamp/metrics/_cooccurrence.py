@@ -1,4 +1,4 @@
-"""What the co-occurrence metrics share: pairs, signs, the value and its interval."""
+"""What the co-occurrence metrics share: signs from counts, pairs, the value and its interval."""
 
 from __future__ import annotations
 
@@ -28,12 +28,87 @@ from skbiasamp.inference.association import Association
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.runs import Mean, mean_of_runs
-from skbiasamp.inference.value import Estimate
+from skbiasamp.inference.value import Estimate, Signs
 from skbiasamp.metrics.base import BaseAuditor, as_frame
 from skbiasamp.metrics.comparing import Runs, comparison_result, numbers_of_model
 from skbiasamp.metrics.inputs import rest_by_name
-from skbiasamp.metrics.signs import association_sign
 from skbiasamp.results import AuditResult, ComparisonResult, pair_names, pair_table
+
+
+def compare_counts(
+    left: Array, right: Array, *, exact: bool, times: tuple[Any, Any] = (1, 1)
+) -> Array:
+    """Return the sign of left − right, 0 if they are equal; of products, if there are `times`.
+
+    Sums of whole weights are exact; those of fractional weights carry rounding noise, which
+    must not give an independent pair a sign.
+    """
+    counts = [np.asarray(count) for count in (left, times[0], right, times[1])]
+    if exact:
+        # Products of whole counts up to 2**53 outgrow floats first and 64-bit integers later.
+        most = [float(np.max(count, initial=0)) for count in counts]
+        limit = max(most[0] * most[1], most[2] * most[3])
+        if limit >= 2**62:
+            counts = [np.vectorize(int, otypes=[object])(count) for count in counts]
+        elif limit >= 2**53:
+            counts = [count.astype(np.int64) for count in counts]
+    left, right = counts[0] * counts[1], counts[2] * counts[3]
+    difference = left - right
+    if exact:
+        return np.sign(difference).astype(int)
+    noise = 1e-12 * np.maximum(np.abs(left), np.abs(right)).astype(float)
+    return np.where(np.abs(difference) <= noise, 0, np.sign(difference)).astype(int)
+
+
+def overall_rate(cells: Contingency, side: SideName) -> Array:
+    """Return the rate of each task, or group, in all rows, to compare with groups × tasks."""
+    share = cells.count(side) / np.asarray(cells.total)[..., None]
+    return share[..., None, :] if side.startswith("task") else share[..., :, None]
+
+
+def association_sign(labels: Contingency) -> Array:
+    """Return the sign of P(a, t) − P(a) P(t) for every pair of group and task; a tie is 0."""
+    # Counts, not frequencies: exact ties must stay ties (1/3 of 3/7 does not survive division).
+    return compare_counts(
+        labels.joint("group", "task"),
+        labels.count("group")[..., :, None],
+        times=(np.asarray(labels.total)[..., None, None], labels.count("task")[..., None, :]),
+        exact=labels.whole,
+    )
+
+
+def share_sign(labels: Contingency) -> Array:
+    """Return 1 for every group that has more than its equal share of a task, else 0."""
+    joint, tasks = labels.joint("group", "task"), labels.count("task")[..., None, :]
+    return over_share(joint, tasks, len(labels.groups), exact=labels.whole)
+
+
+def over_share(part: Array, whole: Array, shares: int, *, exact: bool) -> Array:
+    """Return 1 where part/whole > 1/shares, else 0; exactly 1/shares is not above it."""
+    return (compare_counts(part, whole, times=(shares, 1), exact=exact) > 0).astype(int)
+
+
+def with_audited_signs(pairs: Pairs, train: Contingency, audited: Association) -> Pairs:
+    """Let audited labels give the directions of groups and tasks that training lacks.
+
+    In the published value these pairs are ties.
+    """
+    # Numbers may add up to 0.
+    tasks = np.array(not train.soft("task")) & (train.count("task") == 0)
+    lacking = (train.count("group") == 0)[:, None] | tasks
+    if pairs.reference is None or not lacking.any() or audited.value.ndim > 2:
+        return pairs
+    trained, open_ = pairs.reference, lacking * 1.0
+    parts = (
+        replace(own * of, value=np.where(of, own.value, 0.0))
+        for own, of in ((trained, 1 - open_), (audited, open_))
+    )
+    reference = next(parts) + next(parts)
+    known = np.where(lacking, np.nan, pairs.signs.values)
+    return replace(pairs, reference=reference, signs=Signs.of(reference, known=known))
+
+
+# --------------------------------------------------------------------------- pairs
 
 
 def warn_untrained(train: Contingency, test: Contingency) -> None:
@@ -314,9 +389,8 @@ class CooccurrenceAuditor(BaseAuditor):
         change = pairs.signs.values * pairs.change.value
         defined = ~np.isnan(change)
         weights = pairs.aggregate.weights(change[0]) if len(change) else change
-        return np.where(defined, weights * change, 0.0).sum(axis=(1, 2)), change.reshape(
-            len(change), -1
-        )
+        values = np.where(defined, weights * change, 0.0).sum(axis=(1, 2))
+        return values, change.reshape(len(change), -1)
 
     def _value(self, test: Contingency) -> float:
         return self._number(self.pairs_of(test, warns=True)[1], None).value
@@ -444,18 +518,13 @@ class CooccurrenceAuditor(BaseAuditor):
             single = (each - shared) / len(names) + (each_other - shared_other) / len(others)
             return max(between.standard_error**2 - single, 0.0), between.degrees_of_freedom
 
-        def verdict(names: Sequence[str], mean: Mean) -> str:
-            return self._verdict_at(mean_of(names), mean)
-
         def of_pairs(method: str) -> dict[str, Array]:
             if level is None:
                 return {}
             changes = np.stack([pairs.change.value for pairs in models.values()])
             mean = mean_of([*models])
-            n, each = (
-                len(models),
-                np.mean([pairs.change.sd**2 for pairs in models.values()], axis=0),
-            )
+            n = len(models)
+            each = np.mean([pairs.change.sd**2 for pairs in models.values()], axis=0)
             shared = (n * mean.change.sd**2 - each) / max(n - 1, 1)
             df = mean.change.units()
             how: dict[str, Any] = {"confidence_level": level, "method": method, "df_of_rows": df}
@@ -464,14 +533,12 @@ class CooccurrenceAuditor(BaseAuditor):
             columns["p_adjusted"] = adjust_p_values(moved.p_value, self.adjust)
             return {name: np.ravel(values) for name, values in columns.items()}
 
+        numbers = {name: self._number(pairs, None) for name, pairs in models.items()}
         return Runs(
             results={name: self._result_of(pairs, test) for name, pairs in models.items()},
-            moved={
-                name: np.ravel(self._number(pairs, None).amplifications)
-                for name, pairs in models.items()
-            },
+            moved={name: np.ravel(number.amplifications) for name, number in numbers.items()},
             rows=rows,
-            verdict=verdict,
+            verdict=lambda names, mean: self._verdict_at(mean_of(names), mean),
             of_pairs=of_pairs,
         )
 

@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields
-from functools import cache
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self, cast
 
@@ -48,19 +47,8 @@ _HOW = ("groups", "missing", "min_rows", "pos_label")
 # Methods that other packages of skbiasamp call: no part of the public API. Rows are counted once
 # (`count_`), measured as `audit` measures them (`_of`), and a watch learns what stays the same
 # (`learn_`). Counted metrics have `pairs_of` too.
-INTERNAL = frozenset(
-    {
-        "compare_tables",
-        "count_audited",
-        "count_models",
-        "for_report",
-        "learn_reference",
-        "learn_signs",
-        "pairs_of",
-        "values_of_draws",
-        "verdict_for",
-    }
-)
+INTERNAL = {"compare_tables", "count_audited", "count_models", "for_report", "learn_reference"}
+INTERNAL |= {"learn_signs", "pairs_of", "values_of_draws", "verdict_for"}
 
 
 class BaseAuditor(ABC, WithOptions):
@@ -245,12 +233,8 @@ class BaseAuditor(ABC, WithOptions):
         -------
         result : AuditResult
         """
-        labels = {
-            "sensitive_features": sensitive_features,
-            "sensitive_pred": sensitive_pred,
-            "sample_weight": sample_weight,
-            "clusters": clusters,
-        }
+        labels = {"sensitive_features": sensitive_features, "sensitive_pred": sensitive_pred}
+        labels |= {"sample_weight": sample_weight, "clusters": clusters}
         with self._progress():
             test = self.count_audited(y_true, y_pred, **labels, **columns)
             if not (self._scores or is_contingency(y_true)):
@@ -302,13 +286,9 @@ class BaseAuditor(ABC, WithOptions):
         -------
         result : ComparisonResult
         """
-        labels = {
-            "y_preds": y_preds,
-            "sensitive_preds": sensitive_preds,
-            "sensitive_features": sensitive_features,
-            "sample_weight": sample_weight,
-            "clusters": clusters,
-        }
+        labels = {"y_preds": y_preds, "sensitive_preds": sensitive_preds}
+        labels |= {"sensitive_features": sensitive_features}
+        labels |= {"sample_weight": sample_weight, "clusters": clusters}
         with self._progress():
             self._validate_params()
             self._check_fitted()
@@ -371,11 +351,8 @@ class BaseAuditor(ABC, WithOptions):
             value) and ``data_standard_error``: the error of the mean by the audited rows. The
             interval of the published value is Student's t over runs alone.
         """
-        labels = {
-            "sensitive_features": sensitive_features,
-            "sample_weight": sample_weight,
-            "clusters": clusters,
-        }
+        labels = {"sensitive_features": sensitive_features}
+        labels |= {"sample_weight": sample_weight, "clusters": clusters}
         with self._progress():
             with collected() as warned:  # what runs share is said once
                 self._validate_params()
@@ -478,7 +455,10 @@ class BaseAuditor(ABC, WithOptions):
 
     def _declaration_for(self, results: type) -> dict[str, Any]:
         """Return what the metric says about itself, as fields of a kind of results."""
-        declared = {name: getattr(self, name) for name in _declared_fields(results)}
+        # Those with a default that an auditor has too.
+        known = (field for field in fields(results) if field.default is not field.default_factory)
+        names = (field.name for field in known if hasattr(BaseAuditor, field.name))
+        declared = {name: getattr(self, name) for name in names}
         return declared | {
             "metric": self.metric,
             "direction": self.direction,
@@ -691,10 +671,3 @@ def _in_contingency(rest: str) -> Role:
 def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:
     """Return an array of groups × tasks as a data frame."""
     return pd.DataFrame(values, label_index(cells.groups), label_index(cells.tasks))
-
-
-@cache
-def _declared_fields(results: type) -> list[str]:
-    """Return the fields that a metric declares: those with a default that an auditor has too."""
-    known = (field.name for field in fields(results) if field.default is not field.default_factory)
-    return [name for name in known if hasattr(BaseAuditor, name)]

@@ -267,12 +267,10 @@ def mean_of_results(
         statistics["data_standard_error"] = float(np.sqrt(rows))
     published = np.array([result.published for result in results])
     of_published = mean_of_runs(published, 0.0, **how | {"method": "runs"})
+    numbers: dict[str, Any] = {name: float(number) for name, number in mean._asdict().items()}
     return replace(
         first,
-        value=float(mean.value),
-        low=float(mean.low),
-        high=float(mean.high),
-        p_value=float(mean.p_value),
+        **numbers,
         published=float(published.mean()),
         published_low=float(of_published.low),
         published_high=float(of_published.high),

@@ -15,17 +15,16 @@ from skbiasamp._utils.compat import StrOptions
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.association import Association, association_of, centre_of
 from skbiasamp.inference.pairs import Pairs
-from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
-from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.inputs import directions_of
-from skbiasamp.metrics.signs import (
+from skbiasamp.metrics._cooccurrence import (
+    BASES,
+    CooccurrenceAuditor,
     association_sign,
     compare_counts,
     overall_rate,
     with_audited_signs,
 )
-
-TIES = ("zero", "negative")
+from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.inputs import directions_of
 
 
 class DirectionalAuditor(CooccurrenceAuditor):
@@ -116,7 +115,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         "positive. The value is the mean over all pairs."
     )
     direction: str = PositionalOption(StrOptions(set(DIRECTIONS)), default="A->T", kw_only=False)
-    ties: str = Option("zero", StrOptions(set(TIES)))
+    ties: str = Option("zero", StrOptions({"zero", "negative"}))
     base: str | pd.DataFrame = Option("test", StrOptions(set(BASES)), pd.DataFrame)
     sign: pd.DataFrame | None = Option(None, pd.DataFrame, None)
 
@@ -234,12 +233,11 @@ class DirectionalAuditor(CooccurrenceAuditor):
 def _read_table(table: pd.DataFrame, groups: Names, tasks: Names, name: str) -> Array:
     """Return a user's table of groups × tasks as numbers, in the order of the data."""
     if not isinstance(table, pd.DataFrame):
-        raise InputTypeError(
+        text = (
             "{name} must be a pandas DataFrame with a row for every group and a column for every "
-            "task, so that their order does not matter. Got {kind} instead.",
-            name=name,
-            kind=type(table).__name__,
+            "task, so that their order does not matter. Got {kind} instead."
         )
+        raise InputTypeError(text, name=name, kind=type(table).__name__)
     positions = []
     for kind, wanted, present in (("group", groups, table.index), ("task", tasks, table.columns)):
         position = {plain(label): i for i, label in enumerate(present)}

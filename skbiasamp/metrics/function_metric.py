@@ -160,12 +160,13 @@ class FunctionAuditor(BaseAuditor):
 
     def _result_of(self, test: Contingency, numbers: _Numbers) -> AuditResult:
         level = None if self.interval is None else self.confidence_level
-        nan = np.full(len(numbers.values), np.nan)
-        low, high, p_value, error, df = nan, nan, nan, nan, nan
+        low = high = p_value = np.full(len(numbers.values), np.nan)
+        statistics = {}
         if level is not None:
             error, df = numbers.spread()
             low, high, p_value = interval(numbers.values, error, df, level)
             p_value = np.where(np.isnan(error), np.nan, p_value)
+            statistics = {"standard_error": float(error[-1]), "degrees_of_freedom": float(df[-1])}
         shape = len(numbers.names), 1
         columns = {"amplification": numbers.values, "low": low, "high": high, "p_value": p_value}
         of_names = {name: column[:-1].reshape(shape) for name, column in columns.items()}
@@ -179,12 +180,7 @@ class FunctionAuditor(BaseAuditor):
             p_value=float(p_value[-1]),
             verdict=self._verdict(low[-1], high[-1]),
             table=pair_table(numbers.names, ("(all)",), **of_names),
-            statistics={
-                "standard_error": float(error[-1]),
-                "degrees_of_freedom": float(df[-1]),
-            }
-            if level is not None
-            else {},
+            statistics=statistics,
         )
 
     def _verdict(self, low: float, high: float) -> str:

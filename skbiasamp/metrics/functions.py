@@ -21,23 +21,13 @@ _OF_INTERVALS = {"interval", "confidence_level", "n_resamples", "adjust"}
 _OF_INTERVALS |= {"reference", "formula", "verbose"}
 _OF_DRAWS = {"random_state", "n_jobs"}
 TRAINING = "its training rows"  # of a fold
-_LABELS = (
-    "y_true",
-    "y_pred",
-    "sensitive_features",
-    "sensitive_pred",
-    "y_train",
-    "sensitive_train",
-    "sample_weight",
-)
+_LABELS: tuple[str, ...] = ("y_true", "y_pred", "sensitive_features", "sensitive_pred")
+_LABELS += ("y_train", "sensitive_train", "sample_weight")
 
 
 @keywords()
 def function_of(
-    auditor: type[BaseAuditor],
-    name: str | None = None,
-    *,
-    without: Sequence[str] = (),
+    auditor: type[BaseAuditor], name: str | None = None, *, without: Sequence[str] = ()
 ) -> Callable[..., float]:
     """Return a metric as a function: the published formula, without an interval.
 
@@ -98,18 +88,14 @@ def function_of(
         fixed["formula"] = "published"
     kinds = inspect.Parameter
     by_position, by_name = kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY
-    signature = inspect.Signature(
-        [
-            kinds(
-                name,
-                by_position if name in ("y_true", "y_pred") else by_name,
-                default=kinds.empty if name == "y_true" else None,
-            )
-            for name in (*_LABELS, *auditor._of_function)
-            if name not in without
-        ]
-        + [parameter.replace(kind=by_name) for parameter in options.values()]
-    )
+    parameters = []
+    for label in (*_LABELS, *auditor._of_function):
+        if label not in without:
+            kind = by_position if label in ("y_true", "y_pred") else by_name
+            default = kinds.empty if label == "y_true" else None
+            parameters.append(kinds(label, kind, default=default))
+    parameters += [parameter.replace(kind=by_name) for parameter in options.values()]
+    signature = inspect.Signature(parameters)
 
     def function(*args: Any, **kwargs: Any) -> float:
         try:
@@ -119,8 +105,8 @@ def function_of(
         chosen = {key: given.pop(key) for key in options if key in given}
         validate_parameter_constraints(auditor._parameter_constraints, chosen, caller_name=name)
         made: Any = auditor(**chosen, **fixed)
-        if (rows := given.pop("validation", None)) is not None:
-            made._choose_on(rows)
+        if "validation" in given:
+            made._chosen_on = given.pop("validation")
         fit_if_given(made, given.pop("y_train", None), given.pop("sensitive_train", None))
         return made.score(**given)
 

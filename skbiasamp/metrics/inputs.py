@@ -186,12 +186,11 @@ def require_predictions(
     lacking = [side for side in needed if not test.has(side)]
     models = test.models
     if lacking and models:
-        raise InputError(
+        text = (
             "{y_true} holds the predictions of several models, {models}. Choose one, "
-            "contingency.model({first!r}), or use compare.",
-            models=quote(models),
-            first=models[0],
+            "contingency.model({first!r}), or use compare."
         )
+        raise InputError(text, models=quote(models), first=models[0])
     if "task_pred" in lacking:
         only = Said(" (Only {direction='T->A'} can do without.)") if directed else ""
         text = "{metric} compares the labels with their predictions: pass {y_pred}.{only}"

@@ -32,7 +32,6 @@ UNKNOWN = "<unk>"
 # A word of letters of any language, with apostrophes; or a placeholder such as "<group>".
 _TOKEN = re.compile(r"<\w+>|[^\W\d_](?:[^\W\d_]|['’])*")
 _MOST_WORDS, _OF_TASK = 20, 5  # words of each group, and of each of many tasks
-SOURCES = ("human texts", "model texts")
 SIDES: tuple[SideName, ...] = ("task", "task_pred")
 
 
@@ -105,11 +104,8 @@ class TextAuditor(AttackAuditor):
             side_of_texts = side_of(test, side)
             odd = [name for name in side_of_texts.names if not isinstance(name, str)]
             if side_of_texts.is_matrix or odd:
-                raise InputError(
-                    "{name} must hold one text a row; got {seen!r}.",
-                    name=name,
-                    seen=odd[0] if odd else "a table",
-                )
+                text = "{name} must hold one text a row; got {seen!r}."
+                raise InputError(text, name=name, seen=odd[0] if odd else "a table")
 
     # ------------------------------------------------------------------ texts in
 
@@ -219,7 +215,7 @@ class TextAuditor(AttackAuditor):
     def _words(self, attacks: Sequence[Attack]) -> pd.DataFrame | None:
         """Return the words by which attackers recognise the classes of each target."""
         tables = []
-        for source, attack in zip(SOURCES, attacks, strict=True):
+        for source, attack in zip(("human texts", "model texts"), attacks, strict=True):
             words = _words(self._pipeline, attack)
             if words is None:
                 return None

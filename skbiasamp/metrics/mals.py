@@ -13,9 +13,8 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.association import Association, association_of
 from skbiasamp.inference.pairs import MeanChange, Pairs
 from skbiasamp.inference.value import Signs
-from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor, share_sign
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.signs import share_sign
 
 
 class MALSAuditor(CooccurrenceAuditor):

@@ -198,20 +198,10 @@ class MatchedPairsAuditor(WithOptions):
             all rows at once (Bonferroni).
         """
         self._validate_params()
-        given = {
-            "y_pred": y_pred,
-            "sensitive_features": sensitive_features,
-            "pairs": pairs,
-            "sample_weight": sample_weight,
-            "clusters": clusters,
-        }
-        named = {
-            "prediction": prediction,
-            "sensitive": sensitive,
-            "pair": pair,
-            "weight": weight,
-            "cluster": cluster,
-        }
+        given = {"y_pred": y_pred, "sensitive_features": sensitive_features, "pairs": pairs}
+        given |= {"sample_weight": sample_weight, "clusters": clusters}
+        named = {"prediction": prediction, "sensitive": sensitive, "pair": pair}
+        named |= {"weight": weight, "cluster": cluster}
         if columns := {name: column for name, column in named.items() if column is not None}:
             read = read_columns(y_pred, columns)
             given["y_pred"] = None

@@ -22,10 +22,16 @@ from skbiasamp.counts.cells import C, labels_of, side_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.association import Association, association_of
 from skbiasamp.inference.pairs import MeanSize, Pairs
-from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
+from skbiasamp.metrics._cooccurrence import (
+    BASES,
+    CooccurrenceAuditor,
+    association_sign,
+    over_share,
+    share_sign,
+    with_audited_signs,
+)
 from skbiasamp.metrics.base import as_frame
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.signs import association_sign, over_share, share_sign, with_audited_signs
 
 
 class MultiAttributeAuditor(CooccurrenceAuditor):
@@ -323,13 +329,12 @@ def _frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: f
     n_tasks = known[0][0].shape[1]
     largest = _frequent_together(known, min_count)
     if sum(comb(largest, k) for k in range(1, min(max_size, largest) + 1)) > _MOST_COMBINATIONS:
-        raise InputError(
+        text = (
             "{combinations='all'} finds more than {most:,} sets: all those of {n} tasks that some "
             "rows have together. Bound them with {max_size} or {min_count}, or use "
-            "{combinations='observed'}.",
-            most=_MOST_COMBINATIONS,
-            n=largest,
+            "{combinations='observed'}."
         )
+        raise InputError(text, most=_MOST_COMBINATIONS, n=largest)
     candidates = np.eye(n_tasks, dtype=bool)
     for size in range(1, max_size + 1):
         often = np.ones(len(candidates), dtype=bool)
@@ -338,26 +343,23 @@ def _frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: f
         level = candidates[often]
         every_set.append(level)
         if sum(map(len, every_set)) > _MOST_COMBINATIONS:
-            raise InputError(
+            text = (
                 "{combinations='all'} finds more than {most:,} sets of up to {size} tasks. Bound "
-                "them with {max_size} or {min_count}, or use {combinations='observed'}.",
-                most=_MOST_COMBINATIONS,
-                size=size,
+                "them with {max_size} or {min_count}, or use {combinations='observed'}."
             )
+            raise InputError(text, most=_MOST_COMBINATIONS, size=size)
         members = np.nonzero(level)[1].reshape(-1, size)
         members = members[np.lexsort(members.T[::-1])]
         partners = _partners(members)
         n_grown = int(partners.sum())  # before they are made
         n_distinct = max(len(patterns) for patterns, _ in known)
         if size < max_size and float(n_grown) * n_distinct * n_tasks > _MOST_WORK:
-            raise InputError(
+            text = (
                 "{combinations='all'} would have to count {n:,} sets of {size} tasks in {rows:,} "
                 "distinct rows. Bound them with {max_size} or {min_count}, or use "
-                "{combinations='observed'}.",
-                n=n_grown,
-                size=size + 1,
-                rows=n_distinct,
+                "{combinations='observed'}."
             )
+            raise InputError(text, n=n_grown, size=size + 1, rows=n_distinct)
         grown = _grown(members, partners)
         if not len(grown):
             break

@@ -16,9 +16,8 @@ from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.merging import ordered
 from skbiasamp.inference.association import association_of
 from skbiasamp.inference.pairs import MeanChange, Pairs
-from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor, with_audited_signs
 from skbiasamp.metrics.functions import function_of
-from skbiasamp.metrics.signs import with_audited_signs
 from skbiasamp.results import AuditResult, ComparisonResult
 
 _ROUNDING = 1e-12  # smaller differences of means, and spreads, are those of floats

@@ -108,6 +108,7 @@ def check_class(test: Contingency) -> None:
 def _order(
     cells: Contingency, label: Literal["task", "group"], pos_label: Hashable
 ) -> ScoreOrder | None:
+    """Return how scores rank both classes, with p-values of an area below and above 1/2."""
     truth = side_of(cells, label)
     given = sides_of(cells).get("task_pred" if label == "task" else "group_pred")
     if pos_label is None or given is None or truth.is_matrix:
@@ -121,7 +122,24 @@ def _order(
     if min(n) == 0:
         return None
     other = truth.names[int(codes[~positive & (cells.weight > 0)][0])]
-    auc, p_below, p_above = _rank_tests(cells, positive, score, n)
+    weights = [cells.weight * rows for rows in (positive, ~positive)]
+    totals = [float(weight.sum()) for weight in weights]
+    placed = [_share_below(score, group) for group in weights]
+    above, below = placed[1], 1 - placed[0]  # of a positive row, and of another
+    auc = float(weights[0] @ above) / totals[0]
+    # The larger p-value of two tests: with the variance of random ranks (Mann-Whitney), and with
+    # that of the ranks as they are (DeLong), by weights and clusters. The first holds for few rows,
+    # the second if scores of one class vary more.
+    influence = np.where(positive, (above - auc) / totals[0], (below - auc) / totals[1])
+    variance = variance_of(cells, influence)
+    random = ((sum(n) + 1) / (12 * n[0] * n[1])) ** 0.5
+    freedom = max(min(n) - 1, 1.0)
+    distance = auc - 0.5
+    of_ranks = distance / variance**0.5 if variance > 0 else np.inf * np.sign(distance)
+    p_below, p_above = (
+        float(max(stats.norm.sf(way * distance / random), stats.t.sf(way * of_ranks, freedom)))
+        for way in (-1, 1)
+    )
     return ScoreOrder(pos_label, other, auc, p_below, p_above, exact=cells.summed is None)
 
 
@@ -136,33 +154,6 @@ def _scores(given: Side, truth: Side, pos_label: Hashable) -> Array | None:
     if all(type(name) in (int, float) for name in given.names):
         return np.array(given.names, dtype=float)[codes_of(given)]
     return None
-
-
-def _rank_tests(
-    cells: Contingency, positive: Array, score: Array, n: list[float]
-) -> tuple[float, float, float]:
-    """Return the area under the ROC curve, and p-values of it being below and above 1/2.
-
-    The larger p-value of two tests: with the variance of random ranks (Mann-Whitney), and with that
-    of the ranks as they are (DeLong), by weights and clusters. The first holds for few rows, the
-    second if scores of one class vary more.
-    """
-    weights = [cells.weight * rows for rows in (positive, ~positive)]
-    totals = [float(weight.sum()) for weight in weights]
-    placed = [_share_below(score, other) for other in weights]
-    above, below = placed[1], 1 - placed[0]  # of a positive row, and of another
-    auc = float(weights[0] @ above) / totals[0]
-    influence = np.where(positive, (above - auc) / totals[0], (below - auc) / totals[1])
-    variance = variance_of(cells, influence)
-    random = ((sum(n) + 1) / (12 * n[0] * n[1])) ** 0.5
-    freedom = max(min(n) - 1, 1.0)
-    distance = auc - 0.5
-    of_ranks = distance / variance**0.5 if variance > 0 else np.inf * np.sign(distance)
-    p_below, p_above = (
-        max(stats.norm.sf(way * distance / random), stats.t.sf(way * of_ranks, freedom))
-        for way in (-1, 1)
-    )
-    return auc, float(p_below), float(p_above)
 
 
 def _share_below(score: Array, weight: Array) -> Array:

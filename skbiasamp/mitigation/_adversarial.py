@@ -34,17 +34,8 @@ from skbiasamp._utils.compat import Interval, StrOptions, check_sample_weight, t
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import warn
-from skbiasamp.attackers.networks import (
-    check_outputs,
-    check_total,
-    distinct_inputs,
-    draw_rows,
-    find_device,
-    hidden_widths,
-    import_torch,
-    make_module,
-    seeded,
-)
+from skbiasamp.attackers import networks as mlp
+from skbiasamp.attackers.networks import import_torch, make_module, seeded
 from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.metrics import LeakageAuditor
 from skbiasamp.mitigation._pairs import checked_data, input_errors, read_pairs
@@ -241,7 +232,7 @@ class AdversarialClassifier(
         """
         self._validate_params()
         torch = import_torch("AdversarialClassifier")
-        device = find_device(self.device, needed=True)
+        device = mlp.find_device(self.device, needed=True)
         seed = int(check_random_state(self.random_state).randint(2**31))
         *seeds, order = np.random.SeedSequence(seed).spawn(3)
         start, adversary_start = (int(seed.generate_state(1)[0]) for seed in seeds)
@@ -272,7 +263,13 @@ class AdversarialClassifier(
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row, or the tasks that are more likely than not.
 
-        %(to labels)s
+        Parameters
+        ----------
+        %(X)s
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
         """
         logits = self._outputs(X)
         return self.classes_[logits.argmax(axis=1)] if self._one_label else (logits > 0).astype(int)
@@ -281,7 +278,14 @@ class AdversarialClassifier(
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, or of each task.
 
-        %(to probabilities)s
+        Parameters
+        ----------
+        %(X)s
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes) or (n_samples, n_tasks)
+            The probability of each class, or of each task if there are several.
         """
         logits = self._outputs(X)
         return softmax(logits, axis=1) if self._one_label else expit(logits)
@@ -402,7 +406,7 @@ class AdversarialClassifier(
             y = column_or_1d(y, warn=True)
         weight = check_sample_weight(sample_weight, inputs, dtype=float, ensure_non_negative=True)
         with np.errstate(over="ignore"):
-            check_total(float(weight.sum()))
+            mlp.check_total(float(weight.sum()))
         rows = np.flatnonzero(weight)
         self.classes_, target, self._one_label = read_classes(y[rows])
         group, self.groups_ = None, ()
@@ -421,19 +425,18 @@ class AdversarialClassifier(
         check_is_fitted(self)
         torch = import_torch("AdversarialClassifier")
         # Networks that were trained on a GPU work without one.
-        device = find_device(self.device, needed=False)
+        device = mlp.find_device(self.device, needed=False)
         # In float64 a row gets the same number whatever rows it comes with; networks of users
         # may not be made for it.
         own = self.module is None and isinstance(self.mask, bool)
         dtype = torch.float64 if own else torch.float32
         inputs = self._numbers(self._features(X), reset=False)
         if inputs.shape[1:] != self._shape:
-            raise InputError(
+            text = (
                 "{X} has rows of shape {shape}, and fit saw rows of {known}. Pass rows like those "
-                "of the training data.",
-                shape=inputs.shape[1:],
-                known=self._shape,
+                "of the training data."
             )
+            raise InputError(text, shape=inputs.shape[1:], known=self._shape)
         networks = Networks(
             deepcopy(self.module_).to(device, dtype),
             None if self.mask_ is None else deepcopy(self.mask_).to(device, dtype),
@@ -543,7 +546,7 @@ def build(rows: TrainingRows, n_outputs: int, settings: Any, seed: int) -> tuple
     shape, device = tuple(first.shape[1:]), first.device
     module, mask = settings.module, None
     if module is None:
-        hidden = hidden_widths(settings)
+        hidden = mlp.hidden_widths(settings)
         if not hidden:
             # Without a hidden layer there is no representation.
             raise InputError("{hidden_layer_sizes} is empty. Pass a width for each hidden layer.")
@@ -574,7 +577,7 @@ def build(rows: TrainingRows, n_outputs: int, settings: Any, seed: int) -> tuple
             called=layer,
             gave=f"{gave} of shape {of_layer}" if of_layer else gave,
         )
-    check_outputs(logits, n, n_outputs)
+    mlp.check_outputs(logits, n, n_outputs)
     n_seen = prod(of_layer[1:])
     if rows.group is not None:
         adversary = settings.adversary
@@ -637,7 +640,7 @@ class TrainingRows:
         torch, n = import_torch(), len(inputs)
         groups = np.zeros(n, int) if codes is None else codes
         columns = [inputs.reshape(n, -1), target.reshape(n, -1), groups.reshape(n, 1)]
-        code = distinct_inputs(np.hstack(columns).astype(np.float32))[1]
+        code = mlp.distinct_inputs(np.hstack(columns).astype(np.float32))[1]
         first, total = np.unique(code, return_index=True)[1], np.bincount(code, weight)
         self.inputs = torch.tensor(inputs[first] + np.float32(0), device=device)
         self.target = torch.as_tensor(target[first], device=device)
@@ -715,7 +718,7 @@ class Training:
         for code in np.unique(codes):
             members = np.flatnonzero(codes == code)
             share = weight[members] / weight[members].sum()
-            drawn.append(np.array_split(members[draw_rows(share, n, rng)], steps))
+            drawn.append(np.array_split(members[mlp.draw_rows(share, n, rng)], steps))
         batches = map(np.concatenate, zip(*drawn, strict=True))
         return ((rows, np.full(len(rows), 1 / len(rows))) for rows in batches)
 

@@ -99,14 +99,11 @@ class Memberships:
         lacking = np.argwhere(self.counts == 0)
         if len(lacking):
             pairs = [(self.groups[a], self.tasks[t]) for a, t in lacking]
-            raise InputError(
+            text = (
                 "There are no rows of {n} pairs of group and task, such as group {group!r} with "
-                "task {task!r}: {why}",
-                n=len(pairs),
-                group=pairs[0][0],
-                task=pairs[0][1],
-                why=why,
+                "task {task!r}: {why}"
             )
+            raise InputError(text, n=len(pairs), group=pairs[0][0], task=pairs[0][1], why=why)
 
 
 def check_rows(estimator: Any, X: Any, y: Any, *, allow_nd: bool = False) -> Any:

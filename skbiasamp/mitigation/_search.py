@@ -34,33 +34,15 @@ from skbiasamp._utils.formatting import INCONCLUSIVE, OUTSIDE, WITHIN
 from skbiasamp._utils.progress import follow, progress, side_by_side, without_callbacks
 from skbiasamp._utils.warnings import collected, warn
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
-from skbiasamp.compose.sensitive import check_frame, parameter_of, routes
-from skbiasamp.compose.wrapper import ClassifierWrapper
+from skbiasamp.compose.sensitive import ClassifierWrapper, check_frame, parameter_of, routes
 from skbiasamp.metrics.functions import lacks
-from skbiasamp.mitigation._corpus import CorpusConstraintClassifier
-from skbiasamp.mitigation._domains import DomainIndependentClassifier
-from skbiasamp.mitigation._mixture import MixedClassifier
+from skbiasamp.mitigation._constraints import AmplificationParity, CorpusConstraintClassifier
+from skbiasamp.mitigation._ensembles import DomainIndependentClassifier, MixedClassifier
 from skbiasamp.mitigation._pairs import input_errors
-from skbiasamp.mitigation._parity import AmplificationParity
-from skbiasamp.mitigation._repair import DataRepair
-from skbiasamp.mitigation._samplers import GroupOverSampler, RatioBalancer
+from skbiasamp.mitigation._samplers import DataRepair, GroupOverSampler, RatioBalancer
 from skbiasamp.mitigation._thresholds import AmplificationThresholdClassifier, score_of
 from skbiasamp.model_selection import BaseRateThresholdClassifier
-from skbiasamp.model_selection.folds import (
-    STRATIFY,
-    LabelledRows,
-    RowClassifier,
-    RowData,
-    check_lacks,
-    fitted_auditor,
-    fold_strata,
-    of_held_out,
-    over_folds,
-    pooled_comparison,
-    run_folds,
-    seeded_clone,
-    splits_of,
-)
+from skbiasamp.model_selection import folds as folding
 from skbiasamp.results.gate import Limit
 from skbiasamp.results.mitigation_search import BASELINE, FAILED, STOPPED, WORSE, MitigationSearch
 
@@ -77,7 +59,7 @@ _CHANGE = ["change", "change_low", "change_high"]
     {
         "limit": [Interval(Real, 0, None, closed="neither"), None],
         "cv": ["cv_object"],
-        "stratify": [StrOptions(set(STRATIFY))],
+        "stratify": [StrOptions(set(folding.STRATIFY))],
         "scoring": [str, callable, list, tuple, set, dict, None],
         "candidates": [StrOptions({"auto"}), dict],
         "uses_group": ["boolean"],
@@ -244,12 +226,14 @@ default=None
     if limit is not None:
         Limit(limit, one_sided=False).check_reached(*next(iter(named.items())))
     rng = check_random_state(random_state)
-    strata = fold_strata(stratify, y, sensitive_features)
-    splits, seed = splits_of(cv, X, strata, groups, rng), rng.randint(2**31 - 1)
-    whole = {key: fitted_auditor(own, rng, y, sensitive_features) for key, own in named.items()}
+    strata = folding.fold_strata(stratify, y, sensitive_features)
+    splits, seed = folding.splits_of(cv, X, strata, groups, rng), rng.randint(2**31 - 1)
+    whole = {
+        key: folding.fitted_auditor(own, rng, y, sensitive_features) for key, own in named.items()
+    }
     level = next(iter(whole.values())).confidence_level
     crossings = {} if also is None else _crossings(read)
-    data = RowData(X, sensitive_features)
+    data = folding.RowData(X, sensitive_features)
     trial = _Trial(data, y, whole, sensitive_estimator, scoring, limit, splits, seed)
     calls = [(name, *pair) for name, pair in parts.items()]
 
@@ -261,12 +245,12 @@ default=None
     runs = dict(zip(parts, follow("search", watched, len(calls), try_all), strict=True))
     folds = {name: run.folds for name, run in runs.items()}
     ends = {name: run.end for name, run in runs.items() if run.end}
-    check_lacks({f"fold {at}": fold.lacks for at, fold in enumerate(folds[BASELINE])})
+    folding.check_lacks({f"fold {at}": fold.lacks for at, fold in enumerate(folds[BASELINE])})
     for name, text in ends.items():
         if text != STOPPED:
             text = f"{name!r} failed and is left out of the comparison. {text}"
             warn(text, FitFailedWarning)
-    pooled = {name: of_held_out(metric, splits) for name, metric in whole.items()}
+    pooled = {name: folding.of_held_out(metric, splits) for name, metric in whole.items()}
     result = _Ranking(pooled, list(scoring), crossings, limit, level).promised(folds, ends)
     result.table["needs_group"] = result.table["candidate"].map(needs)
     result.models.update({name: run.model for name, run in runs.items() if not run.end})
@@ -301,12 +285,11 @@ def _parts(candidates: Any, estimator: Any) -> dict[str, tuple[Any, Any]]:
         parts[name] = pair = own if isinstance(own, tuple) else (None, own)
         sampled = len(pair) == 2 and (pair[0] is None or hasattr(pair[0], "fit_resample"))
         if not sampled or isinstance(pair[1], type) or not has_method(pair[1], "predict"):
-            raise InputTypeError(
+            text = (
                 "{candidates}[{key!r}] is {seen!r}, which does not predict. Pass a classifier, or "
-                "a pair of sampler and classifier: (RatioBalancer(), LogisticRegression()).",
-                key=name,
-                seen=own,
+                "a pair of sampler and classifier: (RatioBalancer(), LogisticRegression())."
             )
+            raise InputTypeError(text, key=name, seen=own)
     return parts
 
 
@@ -366,11 +349,10 @@ def auto_candidates(
         mitigations |= {name: (sampler, model) for name, sampler in samplers.items()}
     if has_method(model, "predict_proba"):
         apart = DomainIndependentClassifier(model, calibration=None)
+        trained = clone(apart).set_params(group_prior="training")
         mitigations |= {
             "DomainIndependent": apart,
-            "DomainIndependent, group_prior=training": clone(apart).set_params(
-                group_prior="training"
-            ),
+            "DomainIndependent, group_prior=training": trained,
             "CorpusConstraint": CorpusConstraintClassifier(model),
             "CorpusConstraint, margin=0.01": CorpusConstraintClassifier(model, margin=0.01),
             "Mixed with RatioBalancer": MixedClassifier(model, cv=_FOLDS),
@@ -462,7 +444,7 @@ class _Run(NamedTuple):
 class _Trial(NamedTuple):
     """What all candidates are tried on."""
 
-    data: RowData
+    data: folding.RowData
     y: Any
     metrics: dict[str, Any]  # auditors of all rows
     sensitive_estimator: Any
@@ -473,7 +455,7 @@ class _Trial(NamedTuple):
 
     def run(self, name: str, sampler: Any, estimator: Any) -> _Run:
         """Train a candidate on folds and on all rows."""
-        model = RowClassifier(estimator, data=self.data, sampler=sampler)
+        model = folding.RowClassifier(estimator, data=self.data, sampler=sampler)
         folds: list[_Fold] = []
         try:
             # Those of a candidate are not of interest; the winner's are shown.
@@ -485,7 +467,7 @@ class _Trial(NamedTuple):
                     if name != BASELINE and self.is_hopeless(folds):
                         return _Run(folds, STOPPED)
             with collected() as warned:
-                model = seeded_clone(model, np.random.RandomState(self.seed))
+                model = folding.seeded_clone(model, np.random.RandomState(self.seed))
                 fitted = model.fit(self.data.numbers, self.y).estimator_
         except Exception as error:
             if name == BASELINE:
@@ -501,19 +483,19 @@ class _Trial(NamedTuple):
         result = sure.audit(**folds[0].held_out)
         return bool(result.low > self.limit or result.high < -self.limit)
 
-    def try_fold(self, model: RowClassifier, at: int) -> _Fold:
+    def try_fold(self, model: folding.RowClassifier, at: int) -> _Fold:
         """Train a model on a fold, and audit its predictions for the other rows."""
         split, start = self.splits[at], time.perf_counter()
-        rows = LabelledRows(self.data.numbers, self.y, self.data.attribute)
+        rows = folding.LabelledRows(self.data.numbers, self.y, self.data.attribute)
         audited = AuditedClassifier(model)
         if self.sensitive_estimator is not None:
-            data = RowData(self.data.X, self.data.attribute, labels=self.y)
+            data = folding.RowData(self.data.X, self.data.attribute, labels=self.y)
             of_group = {"estimator": self.sensitive_estimator, "data": data}
             audited.set_params(sensitive_estimator=clone(model).set_params(**of_group))
         rng = np.random.RandomState(self.seed + at)  # the same for all candidates
         # Folds have no intervals; folds together give one.
         auditors = [clone(metric).set_params(interval=None) for metric in self.metrics.values()]
-        (run,) = run_folds(audited, rows, [[split]], [auditors], rng, scoring=self.scoring)
+        (run,) = folding.run_folds(audited, rows, [[split]], [auditors], rng, scoring=self.scoring)
         ((fitted, held_out),) = run.held_out
         values, lacking = {key: float(run.fitted[f"test_{key}"][0]) for key in self.scoring}, ""
         with collected():  # the comparison says once which pairs are uncertain
@@ -566,7 +548,7 @@ class _Ranking(NamedTuple):
         models = kept if len(kept) > 1 else kept | {"none again": kept[BASELINE]}
         held_out = {name: [fold.held_out for fold in own] for name, own in models.items()}
         comparisons = {
-            measure: pooled_comparison(metric, held_out, BASELINE)
+            measure: folding.pooled_comparison(metric, held_out, BASELINE)
             for measure, metric in self.metrics.items()
         }
         first = next(iter(comparisons.values())).table.set_index("model")
@@ -613,7 +595,9 @@ class _Ranking(NamedTuple):
                 row: dict[str, Any] = {"mitigation": name, "measure": measure}
                 change = table[measure] - first[measure]
                 for keys, numbers in ((_VALUE, table[measure]), (_CHANGE, change)):
-                    over = over_folds(table.assign(repeat=0, x=numbers), "x", self.confidence_level)
+                    over = folding.over_folds(
+                        table.assign(repeat=0, x=numbers), "x", self.confidence_level
+                    )
                     row |= dict(zip(keys, over, strict=False))
                 rows.append(row)
         return pd.DataFrame(rows)

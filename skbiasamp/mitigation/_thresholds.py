@@ -23,12 +23,9 @@ from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, check_sample_w
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.formatting import limit_of
 from skbiasamp._utils.warnings import UncertaintyWarning, collected, warn
-from skbiasamp.compose.sensitive import SENSITIVE
-from skbiasamp.compose.wrapper import SensitivePredictor
-from skbiasamp.counts.contingency import Contingency
+from skbiasamp.compose.sensitive import SENSITIVE, SensitivePredictor
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.metrics.score_order import between, passed
-from skbiasamp.metrics.signs import association_sign
 from skbiasamp.mitigation._pairs import WITHOUT_POLICIES, as_index, read_groups
 from skbiasamp.model_selection.thresholds import (
     GIVES_SCORES,
@@ -167,13 +164,6 @@ class ScoredRows:
         step = 1e-3 * counts.sum() * np.eye(4)
         slopes = np.array([score(counts + more) - score(counts) for more in step]) / step[0, 0]
         return score(counts), float((slopes**2 @ (squares + rare**2)) ** 0.5)
-
-
-def labels_of_groups(y: Any, attribute: Any, positive: Any, weight: Any) -> Contingency:
-    """Return the counts of labels that give each group the sign of its association."""
-    auditor = DirectionalAuditor(pos_label=positive, interval=None)
-    with speaking(WITHOUT_POLICIES, y_train="y"):
-        return auditor.fit(y, sensitive_features=attribute, sample_weight=weight).contingency_
 
 
 Score = Callable[[Array], float]  # of the counts of `Operating.confusion`
@@ -327,23 +317,21 @@ class AmplificationThresholdClassifier(SensitivePredictor):
         folds = check_cv(5 if isinstance(self.cv, str) else self.cv, y, classifier=True)
         folds = list(folds.split(X, y))
         with self._noting(X):
-            self.estimator_, output = held_out(
-                self.estimator,
-                features,
-                y,
-                cv=self.cv if isinstance(self.cv, str) else folds,
-                params=inner,
-                n_jobs=self.n_jobs,
-            )
+            cv = self.cv if isinstance(self.cv, str) else folds
+            how = {"cv": cv, "params": inner, "n_jobs": self.n_jobs}
+            self.estimator_, output = held_out(self.estimator, features, y, **how)
         weight = check_sample_weight(inner.get("sample_weight"), y, dtype=float)
-        labels = labels_of_groups(y, attribute, self.classes_[1], weight)
-        self.groups_ = labels.groups
+        # Each group has the sign of its association in the labels.
+        auditor = DirectionalAuditor(pos_label=self.classes_[1], interval=None)
+        with speaking(WITHOUT_POLICIES, y_train="y"):
+            auditor.fit(y, sensitive_features=attribute, sample_weight=weight)
+        self.groups_ = auditor.contingency_.groups
         rows = ScoredRows(
             positive_scores(output),
             read_groups(attribute, len(y), self.groups_),
             y == self.classes_[1],
             weight,
-            association_sign(labels)[:, 0],
+            auditor.y_at_.to_numpy()[:, 0],
         )
         score = score_of(self.scoring, self.classes_)
         self._thresholds, size = self._chosen(rows, score)

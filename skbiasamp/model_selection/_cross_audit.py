@@ -35,20 +35,8 @@ from skbiasamp.inference.influence import interval
 from skbiasamp.inference.runs import Mean
 from skbiasamp.metrics.comparing import DIFFERENCE, mean_of_results
 from skbiasamp.metrics.functions import TRAINING, lacks
-from skbiasamp.model_selection.folds import (
-    STRATIFY,
-    LabelledRows,
-    Repeat,
-    check_lacks,
-    fitted_auditor,
-    fold_strata,
-    of_held_out,
-    over_folds,
-    pooled_comparison,
-    run_folds,
-    seeded_clone,
-    splits_of,
-)
+from skbiasamp.model_selection import folds as folding
+from skbiasamp.model_selection.folds import LabelledRows, Repeat
 from skbiasamp.render.words import express
 from skbiasamp.results import (
     MODEL_COLUMNS,
@@ -147,7 +135,7 @@ class CrossComparisonResult(Exported):
     {
         "n_repeats": [Interval(Integral, 1, None, closed="left")],
         "n_halvings": [Interval(Integral, 0, None, closed="left")],
-        "stratify": [StrOptions(set(STRATIFY))],
+        "stratify": [StrOptions(set(folding.STRATIFY))],
         "params": [Mapping, None],
         "n_jobs": N_JOBS,
         "random_state": ["random_state"],
@@ -299,14 +287,14 @@ def cross_audit(
         )
     models = audited_models(estimator if several else {"": estimator}, auditor)
     attribute = attribute_of(models.values(), X, sensitive_features)
-    strata = fold_strata(stratify, y, attribute)
+    strata = folding.fold_strata(stratify, y, attribute)
     if favourable is not None:  # before models are trained
         outcomes_of(
             Contingency.from_labels(y, sensitive_features=np.zeros(len(strata))), favourable
         )
     rng = check_random_state(random_state)
     cv = list(cv) if isinstance(cv, Iterator) else cv  # for all repeats
-    splits = [splits_of(cv, X, strata, groups, rng) for _ in range(n_repeats)]
+    splits = [folding.splits_of(cv, X, strata, groups, rng) for _ in range(n_repeats)]
     own = check_random_state(copy.deepcopy(rng).randint(2**31 - 1))
     # If folds test a row twice or never, halves say nothing of their mean.
     n = len(strata)
@@ -316,10 +304,14 @@ def cross_audit(
     for _ in range(n_halvings if useful else 0):
         seed = own.randint(2**31 - 1)
         two = 2 if groups is None else GroupKFold(2, shuffle=True, random_state=seed)
-        halves.append(splits_of(two, X, strata, groups, own))
+        halves.append(folding.splits_of(two, X, strata, groups, own))
     named = named_auditors(next(iter(models.values())))
-    auditors = [[seeded_clone(template, rng) for template in named.values()] for _ in splits]
-    auditors += [[seeded_clone(template, own) for template in named.values()] for _ in halves]
+    auditors = [
+        [folding.seeded_clone(template, rng) for template in named.values()] for _ in splits
+    ]
+    auditors += [
+        [folding.seeded_clone(template, own) for template in named.values()] for _ in halves
+    ]
     rows = LabelledRows(X, y, attribute, sample_weight)
     how: dict[str, Any] = {"scoring": scoring, "params": params, "n_jobs": n_jobs}
     cuts = [*splits, *halves]
@@ -329,7 +321,7 @@ def cross_audit(
             try:
                 same = copy.deepcopy(rng)  # the same draws for all
                 bare = clone(model).set_params(estimator=without_callbacks(model.estimator))
-                train = partial(run_folds, bare, rows, cuts, auditors, same, **how)
+                train = partial(folding.run_folds, bare, rows, cuts, auditors, same, **how)
                 run = follow("cross_audit", model.estimator, len(cuts), train)
             except Exception as error:
                 if several:
@@ -343,7 +335,7 @@ def cross_audit(
         declared |= {} if favourable is None else {"favourable": favourable}
         results: dict[str, Any] = {}
         for name, template in named.items():
-            whole = fitted_auditor(template, rng, y, attribute, sample_weight)
+            whole = folding.fitted_auditor(template, rng, y, attribute, sample_weight)
             audits = {
                 model: audit_of_folds(name, whole, splits, run, trained[model], declared)
                 for model, run in runs.items()
@@ -354,7 +346,9 @@ def cross_audit(
             held_out = {
                 model: [given for _, given in run[0].held_out] for model, run in runs.items()
             }
-            pooled = pooled_comparison(of_held_out(whole, splits[0]), held_out, reference)
+            pooled = folding.pooled_comparison(
+                folding.of_held_out(whole, splits[0]), held_out, reference
+            )
             results[name] = _comparison(audits, pooled, whole, reference)
     listed = isinstance(next(iter(models.values())).auditor, list)
     return results if listed else next(iter(results.values()))
@@ -501,12 +495,10 @@ class Halves:
         """Return rows with the predictions of each other split."""
         others = [other for other in range(len(self.splits)) if other != split]
         rows = self.rows.take(np.tile(test, len(others)))
-        given = {
-            name: None
-            if every[0] is None
-            else np.concatenate([every[other][test] for other in others])
-            for name, every in self.predicted.items()
-        }
+        given: dict[str, Any] = dict.fromkeys(self.predicted)
+        for name, every in self.predicted.items():
+            if every[0] is not None:
+                given[name] = np.concatenate([every[other][test] for other in others])
         labels = {"sensitive_features": rows.attribute, "sample_weight": rows.sample_weight}
         return {"y_true": rows.y, **labels, **given}
 
@@ -581,8 +573,8 @@ def audit_of_folds(
             )
         # Contingencies add: all held-out rows are the sum of those of the folds.
         cells = sum(counted)
-        pooled.append((of_held_out(auditor, cut).audit(cells), cells, cut))
-    check_lacks(lacking)
+        pooled.append((folding.of_held_out(auditor, cut).audit(cells), cells, cut))
+    folding.check_lacks(lacking)
     table = pd.DataFrame(rows)
     whole = pooled[0][0]
     if len(pooled) > 1:
@@ -593,7 +585,7 @@ def audit_of_folds(
     judged = over_samples(table, "value", numbers[:, :, 0], level, whole.judged)
     procedure = _procedure(auditor, mean, numbers, judged)
     _, cells, cut = pooled[0]
-    verdict = of_held_out(auditor, cut).verdict_for(cells, judged)
+    verdict = folding.of_held_out(auditor, cut).verdict_for(cells, judged)
     low, high = procedure.table["low_simultaneous"], procedure.table["high_simultaneous"]
     # If all labels are equal, folds differ from the rest, and values lie above 0. So a difference
     # that is added is tested too.
@@ -643,7 +635,7 @@ def over_samples(
         _, low, high = judged
         of_rows = (high - low) / (2 * float(stats.norm.isf((1 - level) / 2)))
         rows = 0.0 if np.isnan(of_rows) else of_rows**2
-        return Mean(*over_folds(table, measure, level, rows=rows))
+        return Mean(*folding.over_folds(table, measure, level, rows=rows))
     value = float(table[measure].mean())
     return Mean(value, *map(float, interval(value, error, df, level)))
 

@@ -11,10 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import f1_score, make_scorer
-from sklearn.model_selection import (
-    FixedThresholdClassifier,
-    TunedThresholdClassifierCV,
-)
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import type_of_target
@@ -109,10 +106,7 @@ def amplification_scorer(
     if auditor is not None:
         require_auditor(auditor)
     return AmplificationScorer(
-        auditor,
-        sensitive=sensitive,
-        objective=objective,
-        response_method=response_method,
+        auditor, sensitive=sensitive, objective=objective, response_method=response_method
     )
 
 
@@ -182,10 +176,7 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
                 return self._better_if_greater(value)
             why = BALANCED
         # A search would choose this model: after labels that were balanced every value is 0.
-        warn(
-            f"amplification_scorer returns NaN: {why} {SAMPLER_INSIDE}",
-            UndefinedMetricWarning,
-        )
+        warn(f"amplification_scorer returns NaN: {why} {SAMPLER_INSIDE}", UndefinedMetricWarning)
         return float("nan")
 
     # Under this name scikit-learn finds what the scorer can be routed.
@@ -252,12 +243,11 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
             for classifier in audited
         ]
         if not all(counted):
-            raise InputError(
+            text = (
                 "amplification_scorer({auditor}) has groups={groups!r}, and no auditor of the "
-                "AuditedClassifier counted these groups. Give both the same groups=.",
-                auditor=template,
-                groups=groups,
+                "AuditedClassifier counted these groups. Give both the same groups=."
             )
+            raise InputError(text, auditor=template, groups=groups)
         # Each row is in as many folds as any other, so that their sum has its rates.
         return clone(template).fit(sum(cells for cells, *_ in counted))
 
@@ -362,13 +352,12 @@ def _predict_sensitive(auditor: Any, inside: list[Any], X: Any) -> Any:
         audited, before = able[0]
         return audited._predict_sensitive(_transformed(X, before))
     if auditor.direction == "T->A":
-        raise InputError(
+        text = (
             "{auditor} needs predictions of the sensitive feature, and the model has {n} "
             "AuditedClassifier with a sensitive_estimator, not one. One "
-            "AuditedClassifier(..., sensitive_estimator=...) makes them.",
-            auditor=str(auditor),
-            n=len(able) or "no",
+            "AuditedClassifier(..., sensitive_estimator=...) makes them."
         )
+        raise InputError(text, auditor=str(auditor), n=len(able) or "no")
     return None
 
 

@@ -27,6 +27,8 @@ from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import warn
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.compose.sensitive import (
+    ClassifierWrapper,
+    available,
     combination_codes,
     finds,
     names_columns,
@@ -35,7 +37,6 @@ from skbiasamp.compose.sensitive import (
     routing,
     without,
 )
-from skbiasamp.compose.wrapper import ClassifierWrapper, available
 from skbiasamp.metrics.functions import TRAINING
 from skbiasamp.model_selection._scorer import AmplificationScorer
 from skbiasamp.results import ComparisonResult
@@ -150,7 +151,15 @@ class LabelledRows(NamedTuple):
         self, model: AuditedClassifier, scoring: Any
     ) -> tuple[AuditedClassifier, LabelledRows]:
         """Return the model and what to pass to it: the rows, or their numbers if it needs these."""
-        if not _needs_rows(model, scoring):
+        # Something may need a sensitive feature that nobody would pass on.
+        needs_rows = requests(model.estimator, "predict")
+        if not (needs_rows or sklearn.get_config()["enable_metadata_routing"]):
+            scorers = scoring.values() if isinstance(scoring, Mapping) else [scoring]
+            needs_rows = model.sensitive is None and any(
+                isinstance(scorer, AmplificationScorer) and scorer.sensitive is None
+                for scorer in scorers
+            )
+        if not needs_rows:
             return model, self if model.sensitive is None else self._replace(attribute=None)
         model._hide(self.X)
         data = RowData(model._features(self.X), self.attribute)
@@ -162,18 +171,6 @@ class LabelledRows(NamedTuple):
         model = clone(model).set_params(**changed, sensitive=data.sensitive, drop_sensitive=False)
         # The sensitive feature is found by row number.
         return model, self._replace(X=data.numbers, attribute=None)
-
-
-def _needs_rows(model: AuditedClassifier, scoring: Any) -> bool:
-    """Return whether something needs a sensitive feature that nobody would pass on."""
-    if requests(model.estimator, "predict"):
-        return True
-    if sklearn.get_config()["enable_metadata_routing"]:
-        return False
-    scorers = scoring.values() if isinstance(scoring, Mapping) else [scoring]
-    return model.sensitive is None and any(
-        isinstance(scorer, AmplificationScorer) and scorer.sensitive is None for scorer in scorers
-    )
 
 
 # --------------------------------------------------------------------------- folds
@@ -334,11 +331,7 @@ def check_lacks(lacking: Mapping[str, str]) -> None:
 
 
 def over_folds(
-    table: pd.DataFrame,
-    measure: str,
-    confidence_level: float,
-    *,
-    rows: float = 0.0,
+    table: pd.DataFrame, measure: str, confidence_level: float, *, rows: float = 0.0
 ) -> tuple[float, float, float, float]:
     """Return the mean of a column over folds, its interval, and the p-value of 0.
 

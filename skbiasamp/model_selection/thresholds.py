@@ -19,7 +19,7 @@ from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import N_JOBS, HasMethods, StrOptions, check_sample_weight
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
-from skbiasamp.compose.wrapper import ClassifierWrapper, fit_params, ready, require_labels
+from skbiasamp.compose.sensitive import ClassifierWrapper, fit_params, ready, require_labels
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.score_order import between, passed
@@ -105,12 +105,11 @@ def held_out(
         output = response(estimator, X)
         known = np.asarray(estimator.classes_).tolist()
         if y.ndim == 1 and (len(known) != 2 or not {*y.tolist()} <= {*known}):
-            raise InputError(
+            text = (
                 "{y} must hold the two classes that {estimator} was fitted on; got labels {seen}, "
-                "and it was fitted on {known}.",
-                seen=quote(np.unique(y).tolist()),
-                known=quote(known),
+                "and it was fitted on {known}."
             )
+            raise InputError(text, seen=quote(np.unique(y).tolist()), known=quote(known))
         return estimator, output
     model = ready(estimator)
     folds = check_cv(cv, y, classifier=True)
@@ -125,13 +124,12 @@ def binary_labels(y: Any, *, several: bool) -> Array:
     assert_all_finite(labels, input_name="y")
     kind = type_of_target(labels, input_name="y", raise_unknown=True)
     if kind not in ("binary", "multilabel-indicator")[: 1 + several]:
-        raise InputError(
+        text = (
             "Only binary classification is supported, of one task{or_more}. The type of "
             "the target is {kind}. Exclusive classes have no thresholds of their own; audit "
-            "one class against the rest.",
-            or_more=" or of several" * several,
-            kind=kind,
+            "one class against the rest."
         )
+        raise InputError(text, or_more=" or of several" * several, kind=kind)
     return column_or_1d(labels, warn=True) if kind == "binary" else labels
 
 
@@ -267,7 +265,13 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
     def predict(self, X: Any) -> Array:
         """Predict with the thresholds.
 
-        %(to labels)s
+        Parameters
+        ----------
+        %(X)s
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
         """
         check_is_fitted(self)
         scores = self._columns(response(self.estimator_, X))

@@ -20,13 +20,8 @@ from skbiasamp.counts.merging import check_alike, common_positive, merged, prese
 from skbiasamp.counts.outcomes import outcome_names, outcomes_of
 from skbiasamp.inference.power import check_share
 from skbiasamp.metrics.score_order import check_class
-from skbiasamp.monitoring._periods import (
-    EVERY,
-    CountedPeriods,
-    periods_of,
-    periods_of_counts,
-    periods_of_rows,
-)
+from skbiasamp.monitoring import _periods
+from skbiasamp.monitoring._periods import EVERY
 from skbiasamp.monitoring._watch import pairs_table, period_table, rates_over, varies, watched
 from skbiasamp.report.request import Request, allowed, context_of
 from skbiasamp.results import Timeline
@@ -197,9 +192,9 @@ def audit_over(
     columns = asked.columns
     times = {"time": time, "version": version}
     if isinstance(frame, Mapping) and all(map(is_contingency, frame.values())):
-        counted = periods_of_counts(frame, {**columns, **times})
+        counted = _periods.periods_of_counts(frame, {**columns, **times})
     else:
-        counted = periods_of_rows(frame, columns, every, reference, **times, **asked.how)
+        counted = _periods.periods_of_rows(frame, columns, every, reference, **times, **asked.how)
     full = {name: cells for name, cells in counted.cells.items() if cells is not None}
     # The period with most rows shows best whether scores are those of the other class.
     if pos_label is None and full:
@@ -276,7 +271,7 @@ def audit_over(
 def _parts_like(
     first: Contingency,
     full: Mapping[str, Contingency],
-    counted: CountedPeriods,
+    counted: _periods.CountedPeriods,
     roles: dict[str, str],
     *,
     strict: bool,
@@ -301,13 +296,11 @@ def _parts_like(
         for what, names in {"group": lost["group"], "class": lost["task"]}.items():
             for label, n in names.items():
                 if strict:
-                    raise InputError(
+                    text = (
                         "The period {period} has the {what} {seen!r}, which the reference lacks. "
-                        "Use a reference that has it, or {strict=False} to leave its rows out.",
-                        period=name,
-                        what=what,
-                        seen=label,
+                        "Use a reference that has it, or {strict=False} to leave its rows out."
                     )
+                    raise InputError(text, period=name, what=what, seen=label)
                 lacking = f"the {what} {quote([label])}, which the reference lacks"
                 texts.append(f"{rows_of(n)} of {lacking}, {'is' if n == 1 else 'are'} left out.")
         absent = [g for g, n in zip(part.groups, part.count("group"), strict=True) if not n]
@@ -369,7 +362,7 @@ def _reference_of(
                 "Contingency.from_labels(None, labels, sensitive_features=...)."
             )
         return reference, roles
-    chosen = periods_of(reference, [*full])
+    chosen = _periods.periods_of(reference, [*full])
     if isinstance(reference, str):
         for name in itertools.takewhile(lambda name: name != reference, full):
             roles[name] = BEFORE

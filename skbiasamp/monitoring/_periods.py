@@ -144,14 +144,11 @@ def in_order(names: Iterable[str], *, filled: bool) -> list[str]:
     every = kinds[0]
     first, last = (_period(name, every) for name in (min(names), max(names)))
     if (last - first).n >= _MOST:
-        raise InputError(
+        text = (
             "{every}={every_seen!r} gives more than {most:,} periods from {first!r} to {last!r}. "
-            "Is the year wrong in some row? Otherwise use longer periods.",
-            every_seen=every,
-            most=_MOST,
-            first=min(names),
-            last=max(names),
+            "Is the year wrong in some row? Otherwise use longer periods."
         )
+        raise InputError(text, every_seen=every, most=_MOST, first=min(names), last=max(names))
     return [_name(period, every) for period in pd.period_range(first, last)]
 
 
@@ -223,11 +220,8 @@ def periods_of_rows(
     raw, gaps = pd.Series(read.period, dtype=object), read.dropped.index.isna()
     if gaps.any():
         n = float(cells.weight[raw.isna().to_numpy()].sum() + read.dropped[gaps].sum())
-        raise InputError(
-            "{time} has no value in {n} of column {column!r}. Leave these rows out.",
-            n=rows_of(n),
-            column=time,
-        )
+        text = "{time} has no value in {n} of column {column!r}. Leave these rows out."
+        raise InputError(text, n=rows_of(n), column=time)
     known = {period: name_of(period) for period in read.dropped.index}
     names = raw.map(known).to_numpy()
     others: dict[str, dict[Hashable, float]] = defaultdict(lambda: defaultdict(float))
@@ -278,21 +272,19 @@ def periods_of(reference: Any, full: list[str]) -> list[str]:
     """Return the periods that are the reference, of those that have rows."""
     if isinstance(reference, str):
         if reference not in full:
-            raise InputError(
+            text = (
                 "{reference} must name a period that has rows; got {seen!r}. The periods are "
-                "{known}.",
-                seen=reference,
-                known=quote(full, most=12),
+                "{known}."
             )
+            raise InputError(text, seen=reference, known=quote(full, most=12))
         return [reference]
     if isinstance(reference, int | np.integer) and not isinstance(reference, bool):
         if not 1 <= reference <= len(full):
-            raise InputError(
+            text = (
                 "{reference} must be a number of first periods from 1 to {most}, which have rows; "
-                "got {seen}.",
-                most=len(full),
-                seen=reference,
+                "got {seen}."
             )
+            raise InputError(text, most=len(full), seen=reference)
         return full[: int(reference)]
     raise InputTypeError(
         "{reference} must be a number of first periods, the name of a period, or a "

@@ -1,9 +1,8 @@
 """Displays: they hold what an audit found, and draw it with matplotlib."""
 
-from skbiasamp.plotting._curve import AmplificationCurveDisplay
 from skbiasamp.plotting._heatmap import AmplificationHeatmapDisplay
+from skbiasamp.plotting._lines import AmplificationCurveDisplay, TimelineDisplay
 from skbiasamp.plotting._rows import AmplificationDisplay, ComparisonDisplay, WaterfallDisplay
-from skbiasamp.plotting._timeline import TimelineDisplay
 
 __all__ = [
     "AmplificationCurveDisplay",

@@ -132,12 +132,8 @@ class PairsDisplay(TableDisplay):
         display : object
             The Display, drawn.
         """
-        check_kind(
-            result,
-            AuditResult,
-            "from_result draws one AuditResult",
-            'Pass one result of a report or a dict, such as report["directional A->T"].',
-        )
+        instead = 'Pass one result of a report or a dict, such as report["directional A->T"].'
+        check_kind(result, AuditResult, "from_result draws one AuditResult", instead)
         level = result.confidence_level
         model = None if model_name is None else literal(_cut(model_name, 40))
         names = ", ".join(filter(None, (model, in_words(result.name))))

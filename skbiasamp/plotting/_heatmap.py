@@ -93,16 +93,12 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         self.significant = None if tested is None else self._laid_out(tested, False)
 
     def plot(
-        self,
-        ax: Any = None,
-        *,
-        max_tasks: int | str | None = "auto",
-        transpose: bool | None = None,
-        cmap: Any = None,
-        values_format: str = "+.2f",
-        colorbar: bool = True,
+        self, ax: Any = None, *, max_tasks: int | str | None = "auto", cmap: Any = None
     ) -> Self:
         """Draw the table.
+
+        Tasks are rows and groups columns if there are more than 12 tasks, and more than groups:
+        many names are easier to read one below the other.
 
         Parameters
         ----------
@@ -111,15 +107,8 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         max_tasks : int, "auto" or None, default="auto"
             How many tasks at most, those with the strongest pairs; below the axes stands how
             many there are. "auto" is 70, or as many as fit into `ax`. None draws all.
-        transpose : bool, default=None
-            Whether tasks are rows and groups columns. None: if there are more than 12 tasks,
-            and more than groups, because many names are easier to read one below the other.
         cmap : str or Colormap, default=None
             Colours that diverge from their middle. None: blue below 0 and orange above.
-        values_format : str, default="+.2f"
-            Format of the numbers in the cells.
-        colorbar : bool, default=True
-            Whether to draw a colour bar.
 
         Returns
         -------
@@ -127,11 +116,10 @@ class AmplificationHeatmapDisplay(PairsDisplay):
             This Display.
         """
         n_groups, n_tasks = self.values.shape
-        if transpose is None:
-            transpose = n_tasks > max(MANY, n_groups)
+        tasks_are_rows = n_tasks > max(MANY, n_groups)
         most: Any = max_tasks
         if max_tasks == "auto":
-            most = 70 if ax is None else int(space_of(ax, 1, 1)[int(transpose)] / NAME)
+            most = 70 if ax is None else int(space_of(ax, 1, 1)[int(tasks_are_rows)] / NAME)
         values, left_out = self.values, ""
         significant = values.notna() if self.significant is None else self.significant
         if most is not None and n_tasks > most:
@@ -140,7 +128,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
             values, significant = values.iloc[:, kept], significant.iloc[:, kept]
             left_out = f"{len(kept)} strongest of {n_tasks:,} tasks"
         roles = ["group", "task"]
-        if transpose:
+        if tasks_are_rows:
             values, significant, roles = values.T, significant.T, roles[::-1]
         names = [
             list(self._names(role, index).values())
@@ -155,11 +143,8 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         (ax,) = self._axes(ax, size)
         many = cells.size > LARGE
         self._colour(cells, clear, cmap, many=many)
-        self.colorbar_ = None
-        if colorbar:
-            self.colorbar_ = self.figure_.colorbar(
-                self.image_, ax=ax, label=self.kind.sides, aspect=30
-            )
+        bar = {"ax": ax, "label": self.kind.sides, "aspect": 30}
+        self.colorbar_ = self.figure_.colorbar(self.image_, **bar)
         if self.title is not None:
             ax.set_title(self.title, fontsize="medium")
         notes = [
@@ -177,7 +162,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
             label.set(rotation=45, ha="right", rotation_mode="anchor", fontsize=fitting(width))
         strong = np.abs(np.nan_to_num(cells)) >= self.image_.get_clim()[1] / 2
         worth = ~np.isnan(cells) & (clear & strong if many else True)
-        self._write(cells, worth, values_format)
+        self._write(cells, worth)
         return self
 
     def _colour(self, cells: Array, clear: Array, cmap: Any, *, many: bool) -> None:
@@ -189,21 +174,18 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         undefined = np.isnan(cells)
         reach = np.nanmax(np.abs(cells), initial=0, where=~undefined) or 1.0
         self.image_ = self.ax_.imshow(cells, cmap=cmap, vmin=-reach, vmax=reach, aspect="auto")
-        self.hatches_ = [
-            self._mark(at, "", (1, 1, 1, 0.75), "none")
-            if many
-            else self._mark(
-                at, "////", "none", contrast(self.image_.to_rgba(cells[*at]), "0.4", "0.8")
-            )
-            for at in np.argwhere(~clear & ~undefined)
-        ]
+        self.hatches_ = []
+        for at in np.argwhere(~clear & ~undefined):
+            look: tuple[Any, ...] = "", (1, 1, 1, 0.75), "none"
+            if not many:
+                look = "////", "none", contrast(self.image_.to_rgba(cells[*at]), "0.4", "0.8")
+            self.hatches_.append(self._mark(at, *look))
         self.undefined_ = [self._mark(at, "xxxx", "0.85", "0.4") for at in np.argwhere(undefined)]
 
     def _laid_out(self, column: Array, otherwise: Any) -> pd.DataFrame:
         """Return a column of the table as groups × tasks."""
-        (rows, groups), (columns, tasks) = (
-            pd.factorize(self.table[name]) for name in ("group", "task")
-        )
+        rows, groups = pd.factorize(self.table["group"])
+        columns, tasks = pd.factorize(self.table["task"])
         cells = np.full((len(groups), len(tasks)), otherwise)
         cells[rows, columns] = column
         return pd.DataFrame(cells, label_index(tuple(groups)), label_index(tuple(tasks)))
@@ -216,13 +198,10 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         cell.set(facecolor=facecolor, edgecolor=edgecolor)
         return self.ax_.add_patch(cell)
 
-    def _write(self, cells: Array, worth: Array, values_format: str) -> None:
+    def _write(self, cells: Array, worth: Array) -> None:
         """Write numbers into the cells that are worth it, if they all fit."""
         self.texts_ = []
-        written = [
-            (row, column, format(cells[row, column], values_format))
-            for row, column in np.argwhere(worth)
-        ]
+        written = [(*at, f"{cells[*at]:+.2f}") for at in np.argwhere(worth)]
         longest = max((len(text) for _, _, text in written), default=1)
         width, height = space_of(self.ax_, *cells.shape[::-1]) if written else (0.0, 0.0)
         size = min(9.0, 0.7 * height, 0.9 * width / (CHARACTER * longest))

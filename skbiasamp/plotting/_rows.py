@@ -11,19 +11,8 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._utils.formatting import ABOVE, BELOW, DIRECTION_OF, NO_DIFFERENCE, UNCLEAR, in_words
-from skbiasamp.plotting._common import (
-    Display,
-    PairsDisplay,
-    TableDisplay,
-    check_kind,
-    fitting,
-    literal,
-    name_sides,
-    short_label,
-    short_labels,
-    space_of,
-    tidy,
-)
+from skbiasamp.plotting import _common
+from skbiasamp.plotting._common import Display, PairsDisplay, TableDisplay, check_kind
 from skbiasamp.results import ComparisonReport, ComparisonResult, Explanation
 from skbiasamp.results.explanation import SUMS, part_name
 from skbiasamp.results.kinds import Kind
@@ -92,9 +81,9 @@ class RowsDisplay(Display):
         ax.set_yticks(np.arange(len(labels)), labels=labels)
         ax.set(ylim=(n - 0.5, -0.5), ylabel=heading, xlabel="\n".join(notes))
         if sides:
-            name_sides(ax, sides)
-        tidy(ax, title, axis="x")
-        size = fitting(0.85 * space_of(ax, 1, n)[1])
+            _common.name_sides(ax, sides)
+        _common.tidy(ax, title, axis="x")
+        size = _common.fitting(0.85 * _common.space_of(ax, 1, n)[1])
         for text in (*ax.get_yticklabels(), *self.undefined_):
             text.set_fontsize(size)
 
@@ -160,12 +149,7 @@ class AmplificationDisplay(RowsDisplay, PairsDisplay):
     Where matplotlib is installed, ``AmplificationDisplay.from_result(result)`` draws them.
     """
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        max_pairs: int | None = 20,
-    ) -> Self:
+    def plot(self, ax: Any = None, *, max_pairs: int | None = 20) -> Self:
         """Draw the pairs.
 
         Parameters
@@ -328,7 +312,9 @@ class WaterfallDisplay(RowsDisplay, TableDisplay):
         ends = np.cumsum(value)
         total = ends[-1] if len(ends) else 0.0
         size, start = np.append(value, total), np.append(ends - value, 0.0)
-        labels = [literal(part_name(part, self.part_columns)) for part in self.table["part"]]
+        labels = [
+            _common.literal(part_name(part, self.part_columns)) for part in self.table["part"]
+        ]
         ax = self._rows(ax, labels, len(size))
         pale = np.append((low <= 0) & (high >= 0), False)
         colour = colours_of(size)
@@ -430,12 +416,8 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
         display : ComparisonDisplay
             The Display, drawn.
         """
-        check_kind(
-            result,
-            ComparisonResult,
-            "from_result draws one ComparisonResult",
-            "A whole report is drawn with ComparisonDisplay.from_report(report).",
-        )
+        instead = "A whole report is drawn with ComparisonDisplay.from_report(report)."
+        check_kind(result, ComparisonResult, "from_result draws one ComparisonResult", instead)
         return cls._of([result], ax, options)
 
     @classmethod
@@ -456,12 +438,8 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
         display : ComparisonDisplay
             The Display, drawn.
         """
-        check_kind(
-            report,
-            ComparisonReport,
-            "from_report draws a ComparisonReport",
-            "One result is drawn with ComparisonDisplay.from_result(result).",
-        )
+        instead = "One result is drawn with ComparisonDisplay.from_result(result)."
+        check_kind(report, ComparisonReport, "from_report draws a ComparisonReport", instead)
         return cls._of(list(report.values()), ax, options)
 
     @classmethod
@@ -480,13 +458,7 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
         )
         return display.plot(ax, **options)
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        kind: str = "differences",
-        max_rows: int | None = 40,
-    ) -> Self:
+    def plot(self, ax: Any = None, *, kind: str = "differences", max_rows: int | None = 40) -> Self:
         """Draw differences, or the values of both models.
 
         Parameters
@@ -511,7 +483,7 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
         differing = [name for name in ("metric", "model") if self.table[name].nunique() > 1]
         several_metrics = len(differing) > 1
         differing = differing or ["model"]
-        parts = {name: short_labels(self.table[name], ", ") for name in differing}
+        parts = {name: _common.short_labels(self.table[name], ", ") for name in differing}
         labels = [
             in_words(": ".join(parts[name][row[name]] for name in differing))
             for row in shown.to_dict("records")
@@ -535,7 +507,8 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
         metrics = shown["metric"].to_numpy()
         for row in np.flatnonzero(metrics[1:] != metrics[:-1]) if several_metrics else ():
             ax.axhline(row + 0.5, color="0.8", linewidth=0.8, zorder=0)
-        notes = [f"value: ring {short_label(self.reference)}, dot the model"]
+        reference = _common.short_label(self.reference)
+        notes = [f"value: ring {reference}, dot the model"]
         if kind == "differences":
             hollow = f"hollow: {NO_DIFFERENCE} (interval or adjusted test)"
             notes = [hollow] * (not clear[defined].all())
@@ -544,9 +517,9 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
         if title is None:  # what all rows share, and what is compared
             shared = {"metric", "model"}.difference(differing)
             first = self.table.iloc[:1].to_dict("records")
-            common = [short_label(row[name]) for row in first for name in shared]
+            common = [_common.short_label(row[name]) for row in first for name in shared]
             what = "Values compared with" if kind == "values" else "Differences to"
-            title = f"{in_words(', '.join(common))}\n{what} {short_label(self.reference)}".strip()
+            title = f"{in_words(', '.join(common))}\n{what} {reference}".strip()
         sides = SIDES[self.sides] if kind == "differences" else ""
         self._label_rows(labels, notes, title=title, sides=sides)
         return self

@@ -15,7 +15,7 @@ from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError, Role, quote
 from skbiasamp._input.options import Option, PositionalOption, keywords
 from skbiasamp._utils.warnings import warn
-from skbiasamp.text._matching import Matcher, TextTransformer, read_lists, read_texts
+from skbiasamp.text._words import Matcher, TextTransformer, read_lists, read_texts
 
 NO_LABEL, REFUSAL = "(no label)", "(refusal)"
 _MOST_UNREAD = 10

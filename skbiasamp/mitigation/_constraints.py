@@ -1,9 +1,10 @@
-"""CorpusConstraintClassifier: predictions with the group ratios of the training labels."""
+"""Constraints on predictions: the group ratios of the training labels, and the rates of labels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from numbers import Real
 from typing import Any, NamedTuple
@@ -17,18 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, quote
-from skbiasamp._input.options import Option, PositionalOption
-from skbiasamp._utils.compat import HasMethods, Interval, check_sample_weight
+from skbiasamp._input.options import Option, PositionalOption, keywords
+from skbiasamp._utils.compat import HasMethods, Interval, check_sample_weight, validate_params
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import warn
-from skbiasamp.compose.sensitive import SENSITIVE
-from skbiasamp.compose.wrapper import SensitivePredictor, available
-from skbiasamp.mitigation._pairs import (
-    Memberships,
-    as_index,
-    read_groups,
-    read_pairs,
-)
+from skbiasamp.compose.sensitive import SENSITIVE, SensitivePredictor, available
+from skbiasamp.mitigation._pairs import Memberships, as_index, read_groups, read_pairs
 from skbiasamp.model_selection.thresholds import task_scores
 
 # The maximum over predictions is smoothed, less and less, so that it has a gradient.
@@ -588,3 +583,121 @@ def _shares(table: Array) -> Array:
     """Return each group's share of a task's predictions, NaN if nothing is predicted."""
     total = table.sum(axis=0)
     return table / np.where(total > 0, total, np.nan)
+
+
+# ------------------------------------------------------------------ for Fairlearn's reductions
+
+
+@keywords()
+@validate_params({"difference_bound": [Interval(Real, 0, None, closed="left")]})
+def AmplificationParity(*, difference_bound: float = 0.01) -> Any:
+    """Constraint for Fairlearn's reductions: predict a label as often as each group has it.
+
+    Fairlearn's own constraints ask for equal rates in all groups. This one keeps ``P(Ŷ = 1 | A)``
+    within a bound of ``P(Y = 1 | A)``, so the model neither amplifies nor removes what the labels
+    have. Pass it to ``fairlearn.reductions.ExponentiatedGradient`` or ``GridSearch``
+    (``pip install 'skbiasamp[fairlearn]'``). The model does not need the group to predict.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    difference_bound : float, default=0.01
+        Largest difference between the rate of a group's predictions and that of its labels.
+
+    Returns
+    -------
+    constraint : fairlearn.reductions.Moment
+
+    See Also
+    --------
+    search : Compare mitigations.
+
+    References
+    ----------
+    .. [1] Agarwal, Beygelzimer, Dudík, Langford, Wallach. A reductions approach to fair
+       classification. ICML 2018.
+
+    Examples
+    --------
+    >>> from fairlearn.reductions import ExponentiatedGradient  # doctest: +SKIP
+    >>> from skbiasamp.mitigation import AmplificationParity
+    >>> constraint = AmplificationParity(difference_bound=0.005)  # doctest: +SKIP
+    >>> model = ExponentiatedGradient(LogisticRegression(), constraint)  # doctest: +SKIP
+    >>> model.fit(X, hired, sensitive_features=sex)  # doctest: +SKIP
+    """
+    return _kind()(difference_bound)
+
+
+@cache
+def _kind() -> Any:
+    try:
+        from fairlearn.reductions import ClassificationMoment, ErrorRate
+    except ImportError as error:
+        raise ImportError(
+            "AmplificationParity needs Fairlearn: pip install 'skbiasamp[fairlearn]'"
+        ) from error
+
+    class Parity(ClassificationMoment):
+        """For each group: the rate of predictions minus that of labels, and its negative."""
+
+        short_name = "AmplificationParity"
+        index: Any = None
+
+        def __init__(self, difference_bound: float) -> None:
+            super().__init__()
+            self.difference_bound = difference_bound
+
+        def __reduce__(self) -> Any:  # classes inside functions cannot be pickled
+            return _made, (self.__dict__,)
+
+        def load_data(self, X: Any, y: Any, *, sensitive_features: Any) -> None:
+            """Count rows and labels of each group."""
+            y = pd.Series(np.ravel(y)).reset_index(drop=True)
+            groups = pd.DataFrame(sensitive_features).reset_index(drop=True)
+            code = groups.groupby(list(groups.columns), observed=True).ngroup()
+            super().load_data(X, y, sensitive_features=code)
+            self.n_groups = int(code.max()) + 1
+            self.index = pd.MultiIndex.from_product([["+", "-"], range(self.n_groups)])
+            # A row for each group, which makes sums of rows means of groups.
+            self.means = (np.arange(self.n_groups)[:, None] == code.to_numpy()) * 1.0
+            self.means /= self.means.sum(axis=1, keepdims=True)
+            # What GridSearch goes through, up to 2 of these. A multiplier of a group's share of
+            # the rows makes all its decisions alike, so the grid goes half the way.
+            every = np.diag(np.tile((self.means > 0).mean(axis=1) / 4, 2))
+            self.pos_basis, self.neg_basis = (
+                pd.DataFrame(half, index=self.index) for half in np.split(every, 2, axis=1)
+            )
+            self.neg_basis_present = pd.Series([True] * self.n_groups)
+            self.default_objective_lambda_vec = None
+
+        def default_objective(self) -> Any:
+            """Return the error that is minimised."""
+            return ErrorRate()
+
+        def gamma(self, predictor: Any) -> pd.Series:
+            """Return the differences of rates."""
+            difference = self.means @ (np.ravel(predictor(self.X)) - self._y.to_numpy())
+            return pd.Series(np.append(difference, -difference), index=self.index)
+
+        def bound(self) -> pd.Series:
+            """Return what they may be."""
+            return pd.Series(self.difference_bound, index=self.index)
+
+        def project_lambda(self, lambda_vec: pd.Series) -> pd.Series:
+            """Return multipliers of which one of each pair is 0."""
+            both = lambda_vec.to_numpy().reshape(2, -1)
+            return pd.Series((both - both.min(axis=0)).ravel(), index=self.index)
+
+        def signed_weights(self, lambda_vec: pd.Series) -> pd.Series:
+            """Return what predicting 1 gains in each row."""
+            more, less = lambda_vec.to_numpy().reshape(2, -1)
+            return pd.Series((less - more) @ self.means * self.total_samples)
+
+    return Parity
+
+
+def _made(state: dict[str, Any]) -> Any:
+    made = _kind()(state["difference_bound"])
+    made.__dict__.update(state)
+    return made

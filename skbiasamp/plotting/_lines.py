@@ -1,27 +1,24 @@
-"""AmplificationCurveDisplay: amplification at every threshold."""
+"""Displays with a line: amplification at every threshold, and a value over time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import check_instance, is_one
+from skbiasamp._input.checks import check_instance, check_number, is_one
 from skbiasamp._input.containers import to_native
-from skbiasamp._utils.formatting import SERIES, number
+from skbiasamp._input.errors import InputError
+from skbiasamp._utils.formatting import SERIES, group_of, in_words, level_of, number, task_of
 from skbiasamp.model_selection import AmplificationCurve, amplification_curve
 from skbiasamp.model_selection.thresholds import response, response_of, rows_above, task_scores
-from skbiasamp.plotting._common import (
-    JOINTS,
-    Display,
-    check_kind,
-    name_sides,
-    short_labels,
-    tidy,
-)
+from skbiasamp.plotting import _common
+from skbiasamp.plotting._common import JOINTS, Display, TableDisplay, check_kind
+from skbiasamp.render.pictures import Picture
+from skbiasamp.results import Timeline
 from skbiasamp.results.kinds import Kind
 
 STEPS = {"drawstyle": "steps-post"}
@@ -131,12 +128,9 @@ class AmplificationCurveDisplay(Display):
         display : AmplificationCurveDisplay
             The Display, drawn.
         """
-        check_kind(
-            curve,
-            AmplificationCurve,
-            "from_result draws what amplification_curve returned",
-            "An AuditResult is drawn with AmplificationDisplay.from_result.",
-        )
+        made_by = "from_result draws what amplification_curve returned"
+        instead = "An AuditResult is drawn with AmplificationDisplay.from_result."
+        check_kind(curve, AmplificationCurve, made_by, instead)
         low, high = curve.limits
         mean = number(curve.integral)
         title = f"directional, group → task\nmean {mean} over [{low:g}, {high:g}]"
@@ -195,13 +189,8 @@ class AmplificationCurveDisplay(Display):
         display : AmplificationCurveDisplay
             The Display, drawn.
         """
-        labels: dict[str, Any] = {
-            "sensitive_features": sensitive_features,
-            "sample_weight": sample_weight,
-            "groups": groups,
-            "missing": missing,
-            "pos_label": pos_label,
-        }
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        labels |= {"groups": groups, "missing": missing, "pos_label": pos_label}
         curve = amplification_curve(y_true, y_score, **{"interval": "analytic"} | labels | options)
         options = {"operating_point": operating_point}
         scores = np.asarray(to_native(y_score, "y_score"), dtype=float)
@@ -254,9 +243,8 @@ class AmplificationCurveDisplay(Display):
             The Display, drawn.
         """
         method = response_of(estimator)
-        check_instance(
-            estimator, [method], "estimator must be a fitted classifier with predict_proba"
-        )
+        expected = "estimator must be a fitted classifier with predict_proba"
+        check_instance(estimator, [method], expected)
         classes = getattr(estimator, "classes_", None)
         scores = task_scores(response(estimator, X), classes)
         # Scores of two classes are those of the second, unless the first is the positive one.
@@ -271,12 +259,7 @@ class AmplificationCurveDisplay(Display):
         options |= {"sensitive_features": sensitive_features, "pos_label": pos_label}
         return cls.from_predictions(y, scores, ax=ax, **options)
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        line_kwargs: Mapping[str, Any] | None = None,
-    ) -> Self:
+    def plot(self, ax: Any = None) -> Self:
         """Draw the curves.
 
         Parameters
@@ -284,8 +267,6 @@ class AmplificationCurveDisplay(Display):
         ax : matplotlib Axes or two of them, default=None
             Where to draw: amplification and rates in two axes, or both in one. None makes a
             figure, with two axes if there are rates.
-        line_kwargs : dict, default=None
-            Passed to ``Axes.plot`` for the amplification.
 
         Returns
         -------
@@ -307,7 +288,7 @@ class AmplificationCurveDisplay(Display):
         self.zero_line_ = self.ax_.axhline(0, color="0.3", linewidth=1)
         style = {"color": "black", "marker": marker[0], "markersize": 4, **STEPS}
         style["label"] = "amplification" if together else None
-        (self.line_,) = self.ax_.plot(at, self.values, **{**style, **(line_kwargs or {})})
+        (self.line_,) = self.ax_.plot(at, self.values, **style)
         self.band_ = self.operating_point_ = None
         look: dict[str, Any]
         if self.low is not None and self.high is not None:
@@ -324,7 +305,7 @@ class AmplificationCurveDisplay(Display):
                 [self.operating_point], [value], **look, label=label, zorder=4
             )
         self.rate_lines_ = {}
-        labels = short_labels(rates.columns, JOINTS["group"])
+        labels = _common.short_labels(rates.columns, JOINTS["group"])
         for i, (group, rate) in enumerate(rates.items(), 1):
             style = {
                 "color": SERIES[(i - 1) % len(SERIES)],
@@ -346,13 +327,210 @@ class AmplificationCurveDisplay(Display):
         if self.rates_ax_ is not None:
             self.rates_ax_.set_ylabel("amplification, rate" if together else "false positive rate")
         if not together:
-            name_sides(self.ax_, Kind.SIGNED.sides, "y")
+            _common.name_sides(self.ax_, Kind.SIGNED.sides, "y")
         for axis in axes:
-            tidy(axis, self.title if axis is self.ax_ else None)
+            _common.tidy(axis, self.title if axis is self.ax_ else None)
             if axis.get_legend_handles_labels()[1]:
                 # Rates fall with the threshold, and amplification does towards both ends.
                 loc = "lower center" if axis is self.ax_ and not together else "upper right"
                 where: dict[str, Any] = {"bbox_to_anchor": (1, 1)} if beside else {}
                 loc = "upper left" if beside else loc
                 axis.legend(loc=loc, fontsize="small", framealpha=0.6, **where)
+        return self
+
+
+# --------------------------------------------------------------------------- over time
+
+_MOST_LABELS = 10
+_MOST_MARKERS = 60
+_MOST_TEXT = 50  # characters of labels side by side
+
+
+@dataclass(eq=False, repr=False)
+class TimelineDisplay(TableDisplay):
+    """Show a value over time, with the reference, alarms and changes of the model's version.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a period: ``period``, ``value``, ``low``, ``high`` and ``alarm``, ``role`` if
+        some are the reference, and the number of rows ``n`` if many periods are to have a mean.
+    reference : float, default=None
+        The value of the reference, drawn as a line.
+    versions : list of (period, name), default=()
+        Where another version of the model begins.
+    onset : str, default=None
+        The period in which a change most likely began.
+    title : str, default=None
+        Title of the plot.
+    confidence_level : float, default=0.95
+        Level of the intervals.
+
+    Attributes
+    ----------
+    line_ : Line2D
+        The values.
+    mean_ : Line2D or None
+        The mean of the last periods, if there are many.
+    band_ : PolyCollection or None
+        The intervals.
+    reference_line_ : Line2D or None
+        The reference.
+    alarms_ : Line2D or None
+        The periods with an alarm.
+    version_lines_ : list of Line2D
+        Changes of the version.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn.
+
+    See Also
+    --------
+    skbiasamp.audit_over : Makes the timeline.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skbiasamp.plotting import TimelineDisplay
+    >>> months = pd.DataFrame({"period": ["2026-01", "2026-02", "2026-03"]})
+    >>> months["value"] = [0.01, 0.02, 0.09]
+    >>> months["low"], months["high"] = months["value"] - 0.02, months["value"] + 0.02
+    >>> months["alarm"] = [False, False, True]
+    >>> display = TimelineDisplay(months, reference=0.01)
+    >>> display.reference
+    0.01
+    >>> _ = display.plot()  # doctest: +SKIP
+    """
+
+    _needs = ("period", "value", "low", "high", "alarm")
+    _made_by = "Timeline.to_frame()"
+    _drawn_by = "from_timeline(timeline)"
+
+    _: KW_ONLY
+    reference: float | None = None
+    versions: Sequence[tuple[str, str]] = ()
+    onset: str | None = None
+    title: str | None = None
+    confidence_level: float | None = 0.95
+
+    @classmethod
+    def from_timeline(
+        cls, timeline: Timeline, *, pair: tuple[Any, Any] | None = None, ax: Any = None, **how: Any
+    ) -> Self:
+        """Draw a timeline.
+
+        Parameters
+        ----------
+        timeline : Timeline
+            What `skbiasamp.audit_over` returned.
+        pair : tuple of group and task, default=None
+            Draw what this pair adds to the value. None draws the value.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **how : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : TimelineDisplay
+            The Display, drawn.
+        """
+        check_kind(timeline, Timeline, "from_timeline draws a Timeline")
+        table, reference = timeline.to_frame(), timeline.reference["value"]
+        title = f"{in_words(timeline.name)}: {timeline.verdict}"
+        if pair is not None:
+            every = timeline.to_frame(pairs=True)
+            known = list(dict.fromkeys(zip(every["group"], every["task"], strict=True)))
+            if not isinstance(pair, tuple | list) or not is_one(tuple(pair), known):
+                text = "{pair} must be a group and a task; got {seen!r}, not of {known}."
+                raise InputError(text, seen=pair, known=known)
+            own = (every["group"] == pair[0]) & (every["task"] == pair[1])
+            table, reference = every[own].assign(low=np.nan, high=np.nan), None
+            group = group_of(pair[0], timeline.group_columns)
+            title = f"{title}\n{group}, task {task_of(pair[1])}"
+        display = cls(
+            table,
+            reference=reference,
+            versions=timeline.version_changes,
+            onset=timeline.onset,
+            title=title,
+            confidence_level=timeline.confidence_level,
+        )
+        return display.plot(ax, **how)
+
+    def plot(self, ax: Any = None, *, line_kwargs: Mapping[str, Any] | None = None) -> Self:
+        """Draw the timeline.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        line_kwargs : dict, default=None
+            Passed to ``Axes.plot`` for the values.
+
+        Returns
+        -------
+        display : TimelineDisplay
+            This Display.
+        """
+        if self.reference is not None:
+            check_number("reference", self.reference)
+        (ax,) = self._axes(ax, (8.0, 3.6))
+        picture = Picture.of(self.table, self.reference, self.onset, self.versions)
+        names, alarms, at = picture.names, picture.alarms, np.arange(len(picture.names))
+        style: dict[str, Any] = {"color": "0.3", "linewidth": 1.5, "label": "value"}
+        many = len(names) > _MOST_MARKERS
+        style |= {"linewidth": 0.7, "alpha": 0.7} if many else {"marker": "o", "markersize": 4}
+        (self.line_,) = ax.plot(at, picture.value, **{**style, **(line_kwargs or {})})
+        self.mean_ = None
+        if many and "n" in self.table:
+            look = {"color": self.line_.get_color(), "linewidth": 2.5}
+            look["label"] = f"mean of the last {picture.n_mean} periods"
+            (self.mean_,) = ax.plot(at, picture.mean, **look)
+        self.band_ = None
+        if not np.isnan(picture.low).all():
+            level = "" if self.confidence_level is None else level_of(self.confidence_level) + " "
+            look = {"color": self.line_.get_color(), "alpha": 0.2, "linewidth": 0}
+            look["label"] = f"{level}interval"
+            self.band_ = ax.fill_between(at, picture.low, picture.high, **look)
+        self.reference_line_ = None
+        if self.reference is not None:
+            look = {"color": "black", "linestyle": "--", "linewidth": 1}
+            self.reference_line_ = ax.axhline(self.reference, **look, label="reference")
+        if len(picture.span):
+            first, last = picture.span[[0, -1]]
+            ax.axvspan(first - 0.5, last + 0.5, color="0.5", alpha=0.15, linewidth=0)
+        self.alarms_ = None
+        if len(alarms):
+            look = {"color": "black", "marker": "^", "markersize": 9, "linestyle": "none"}
+            shown = alarms[:1] if many else alarms
+            label = f"alarm since {names[alarms[0]]}"
+            (self.alarms_,) = ax.plot(shown, picture.value[shown], **look, zorder=4, label=label)
+            if picture.onset is not None:  # an estimate: shading from there on would say more
+                look = {"color": "black", "linestyle": "-.", "linewidth": 1}
+                label = f"change began: {self.onset} (estimate)"
+                ax.axvline(picture.onset, **look, label=label)
+        if picture.beyond:
+            ax.set_ylim(*picture.ends)
+        if picture.versions:  # their names stand above the values
+            least, most = ax.get_ylim()
+            ax.set_ylim(least, most + 0.08 * (most - least))
+        self.version_lines_ = []
+        look = {"color": "0.35", "linestyle": ":", "linewidth": 1.5, "label": "new model version"}
+        for i, version in picture.versions:
+            self.version_lines_.append(ax.axvline(i - 0.5, **look))
+            look["label"] = None  # once
+            text, place = _common.literal(f" version {version}"), ("data", "axes fraction")
+            behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0}
+            how = {"va": "top", "fontsize": "small", "color": "0.35", "bbox": behind}
+            ax.annotate(text, (i - 0.5, 1), xycoords=place, **how)
+        every = max(1, -(-len(names) // _MOST_LABELS))
+        ax.set_xticks(at[::every], [_common.literal(names[i]) for i in at[::every]])
+        turned = sum(map(len, names[::every])) > _MOST_TEXT
+        ax.tick_params(axis="x", labelrotation=30 if turned else 0)
+        ax.set_xlim(-0.5, len(names) - 0.5)
+        ax.set_ylabel("amplification")
+        _common.tidy(ax, self.title)
+        ax.legend(fontsize="small", framealpha=0.6, loc="upper left", bbox_to_anchor=(1, 1))
         return self
