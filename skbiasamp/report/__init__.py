@@ -7,7 +7,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal
 
-from skbiasamp._input.checks import MISSING_POLICIES, check_option
+from skbiasamp._input.checks import MISSING_POLICIES
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.docstrings import filling
@@ -35,6 +35,8 @@ from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.results.gate import Limit
 
 __all__ = ["audit", "audit_frame", "compare", "described_files", "selection_rates"]
+
+_POLICIES = (*MISSING_POLICIES, "bounds")
 
 
 @keywords(frames="skbiasamp.audit_frame")
@@ -167,6 +169,7 @@ def audit(
         limit=limit,
         groups=groups,
         missing=missing,
+        policies=_POLICIES,
         min_rows=min_rows,
         max_groups=max_groups,
         random_state=random_state,
@@ -276,6 +279,7 @@ def audit_frame(
         limit=limit,
         groups=groups,
         missing=missing,
+        policies=_POLICIES,
         min_rows=min_rows,
         max_groups=max_groups,
         threshold=threshold,
@@ -310,7 +314,6 @@ def _audited(asked: Request) -> AuditReport:
 
 def _measured(asked: Request) -> AuditReport:
     """Return the report of groups that were asked for."""
-    check_option("missing", asked.missing, (*MISSING_POLICIES, "bounds"))
     bounds = asked.missing == "bounds"
     y_true, y_score, given, own = asked.y_true, asked.y_score, asked.given, asked.own
     how, columns, random_state = asked.how, asked.columns, asked.random_state
