@@ -18,13 +18,13 @@ from skbiasamp.counts.cells import (
     C,
     Cells,
     keys_of,
+    of_single_rows,
     reweighted,
     side_of,
     sides_of,
     take,
     with_weight,
 )
-from skbiasamp.counts.clusters import of_single_rows
 from skbiasamp.counts.merging import ordered
 from skbiasamp.counts.pair_sums import Blocks
 

@@ -22,23 +22,26 @@ from skbiasamp._input.classes import no_positive_class, positive_class, united, 
 from skbiasamp._input.errors import InputError, InputTypeError, quote
 from skbiasamp._input.labels import Side, join_columns, occurring, stack
 from skbiasamp.counts.cells import (
+    BOTH,
+    BOTH_SQUARE,
+    SQUARE,
     C,
     Cells,
+    Clusters,
     SideName,
     distinct,
     key_columns,
     keys_of,
     labels_of,
     naming_names,
+    of_single_rows,
     selected,
     side_of,
     sides_of,
     take,
     with_sides,
 )
-from skbiasamp.counts.clusters import of_single_rows, stacked
 from skbiasamp.counts.pair_sums import pair_sums
-from skbiasamp.counts.tasks import with_squares
 
 
 def equal(cells: Cells, other: Cells) -> bool:
@@ -143,7 +146,7 @@ def merged(contingencies: Iterable[C]) -> C:
     for part in every:
         part.require_single("A sum")
     if in_tasks and any(part.soft("task_pred") for part in every):
-        every = list(map(with_squares, every))
+        every = list(map(_with_squares, every))
     # Before anything is stacked, so that an error is about what the user passed.
     pos_label = common_positive(every)
     _check_parts(every)
@@ -169,7 +172,10 @@ def merged(contingencies: Iterable[C]) -> C:
     split = any(not part.whole for part in every)
     clusters = None
     if any(part.clusters is not None for part in every):
-        clusters = stacked([part.clusters or of_single_rows(part.rows) for part in every])
+        each = [part.clusters or of_single_rows(part.rows) for part in every]
+        before = np.cumsum([0, *(len(own.n) for own in each)])  # no cluster is in two data sets
+        of = [own.of + low for own, low in zip(each, before, strict=False)]
+        clusters = Clusters(np.concatenate(of), np.concatenate([own.n for own in each]))
     total = type(first)(
         np.concatenate([part.weight for part in every]),
         sides,
@@ -179,6 +185,14 @@ def merged(contingencies: Iterable[C]) -> C:
         clusters=clusters,
     )
     return distinct(total)
+
+
+def _with_squares(cells: C) -> C:
+    """Return sums with squares: those of 0 and 1 are the numbers themselves."""
+    sides: dict[Any, Side] = dict(sides_of(cells))
+    if SQUARE in sides or "task_pred" not in sides:
+        return cells
+    return with_sides(cells, sides | {SQUARE: sides["task_pred"], BOTH_SQUARE: sides[BOTH]})
 
 
 def check_alike(part: C, other: C) -> None:

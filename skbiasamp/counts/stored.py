@@ -22,12 +22,12 @@ from skbiasamp.counts.cells import (
     SIDES,
     SQUARE,
     Cells,
+    Clusters,
     distinct,
     keys_of,
     naming_names,
     sides_of,
 )
-from skbiasamp.counts.clusters import Clusters
 
 OPTIONS = {side: OPTION_OF[side] for side in ("task", "task_pred", "group", "group_pred")}
 

@@ -35,7 +35,7 @@ from skbiasamp._utils.warnings import collected, warn
 from skbiasamp.counts import cells
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.counts.merging import differ_in_group, ordered
-from skbiasamp.counts.several_models import check_model, of_model
+from skbiasamp.counts.parts import check_model, of_model
 from skbiasamp.inference.runs import METHODS, Mean
 from skbiasamp.metrics.comparing import RUN, Runs, by_run, compare_runs, each_run, mean_of_models
 from skbiasamp.metrics.inputs import count_labels, require_predictions, rest_by_name

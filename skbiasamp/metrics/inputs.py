@@ -22,9 +22,9 @@ from skbiasamp._input.errors import (
     speaking,
 )
 from skbiasamp._input.rows import read_rows
-from skbiasamp._io.files import FEW_ROWS, are_files, as_patterns, opened
+from skbiasamp._io import FEW_ROWS, are_files, as_patterns, opened
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
-from skbiasamp.counts.engines import names_of, open_frame
+from skbiasamp.counts.frames import names_of, open_frame
 
 P = ParamSpec("P")
 R = TypeVar("R")

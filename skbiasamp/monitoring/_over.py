@@ -17,7 +17,7 @@ from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import distinct
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.merging import check_alike, common_positive, merged, present, within
-from skbiasamp.counts.outcomes import outcome_names, outcomes_of
+from skbiasamp.counts.parts import outcome_names, outcomes_of
 from skbiasamp.inference.power import check_share
 from skbiasamp.metrics.score_order import check_class
 from skbiasamp.monitoring._periods import (

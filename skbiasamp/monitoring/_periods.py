@@ -17,8 +17,7 @@ from skbiasamp._input.errors import InputError, InputTypeError, counting, quote,
 from skbiasamp._utils.progress import interruptible, progress
 from skbiasamp.counts.cells import distinct, take
 from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.engines import open_frame
-from skbiasamp.counts.frames import read_periods
+from skbiasamp.counts.frames import open_frame, read_periods
 from skbiasamp.metrics.inputs import opened_rows
 
 

@@ -12,7 +12,7 @@ from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.engines import n_rows, names_of
+from skbiasamp.counts.frames import n_rows, names_of
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.report._columns import requests_by_column, with_columns
 from skbiasamp.report._compare import compare

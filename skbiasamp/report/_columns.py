@@ -11,7 +11,7 @@ import pandas as pd
 
 from skbiasamp._input.containers import columns_of, to_native
 from skbiasamp.counts.contingency import is_contingency
-from skbiasamp.counts.engines import names_of
+from skbiasamp.counts.frames import names_of
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.report.request import Request
 from skbiasamp.results import AuditReport, AuditResult, Finding, adjusted_verdict

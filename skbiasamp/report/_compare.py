@@ -16,7 +16,7 @@ from skbiasamp._utils.formatting import LIMITED
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.merging import ordered
-from skbiasamp.counts.several_models import check_model, of_model, together
+from skbiasamp.counts.parts import check_model, of_model, together
 from skbiasamp.metrics.comparing import compare_runs, each_run, mean_of_models
 from skbiasamp.metrics.directional import compares_tables
 from skbiasamp.metrics.inputs import count_labels, opened_rows

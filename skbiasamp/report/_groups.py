@@ -13,8 +13,7 @@ from skbiasamp._input.checks import Array, NamedMissing
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import column, with_merged_groups
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.counts.outcomes import outcome_names, outcomes_of
-from skbiasamp.counts.tasks import of_one_task
+from skbiasamp.counts.parts import of_one_task, outcome_names, outcomes_of
 from skbiasamp.inference.pairs import FEW
 from skbiasamp.inference.shares import differences_to_lowest, ratios_to_highest, share_interval
 from skbiasamp.report._columns import table_by_column

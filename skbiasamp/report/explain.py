@@ -23,7 +23,7 @@ from skbiasamp._utils.warnings import collected
 from skbiasamp.compose import LeakageProbe
 from skbiasamp.counts.cells import distinct, labels_of
 from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.several_models import of_model
+from skbiasamp.counts.parts import of_model
 from skbiasamp.inference.association import associate
 from skbiasamp.inference.value import Signs
 from skbiasamp.metrics import DirectionalAuditor, MALSAuditor

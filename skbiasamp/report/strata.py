@@ -11,10 +11,10 @@ from skbiasamp._input.checks import MISSING, MOST_GROUPS, Array, NamedMissing, N
 from skbiasamp._input.containers import check_lengths, columns_of, to_native
 from skbiasamp._input.errors import InputError, quote, rows_of, speaking
 from skbiasamp._input.labels import Codes, codes_of
-from skbiasamp._io.files import are_files
+from skbiasamp._io import are_files
 from skbiasamp.counts.cells import distinct, side_of, sides_of, take, with_sides
 from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.engines import names_of, open_frame
+from skbiasamp.counts.frames import names_of, open_frame
 from skbiasamp.counts.merging import ordered
 from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.metrics.inputs import count_labels
