@@ -37,14 +37,11 @@ from skbiasamp._input.errors import (
     speaking,
 )
 from skbiasamp._input.labels import Codes, Rows, Side, side_of_model
-from skbiasamp._input.readers import (
-    How,
-    Parameter,
-    Reader,
-    choose_group_reader,
-    choose_task_reader,
-)
+from skbiasamp._input.readers import How, Parameter, Reader, read_values
 from skbiasamp._utils.progress import progress
+
+# Labels and their predictions, by what they are about.
+_PARAMETERS = {"task": ("y_true", "y_pred"), "group": ("sensitive_features", "sensitive_pred")}
 
 
 @progress("counting rows")
@@ -92,11 +89,10 @@ def read_rows(
             "{sensitive_features=X['sex']}."
         )
     given: dict[Any, Any] = {"y_true": y_true, "y_pred": y_pred}
-    for named in () if y_preds is None else models:
-        given[role_of_model("y_pred", named)] = y_preds[named]
+    given |= {role_of_model("y_pred", model): own for model, own in (y_preds or {}).items()}
     given |= {"sensitive_features": sensitive_features, "sensitive_pred": sensitive_pred}
-    for named in () if sensitive_preds is None else models:
-        given[role_of_model("sensitive_pred", named)] = sensitive_preds[named]
+    for model, own in (sensitive_preds or {}).items():
+        given[role_of_model("sensitive_pred", model)] = own
     given["y_score"] = y_score
     native = {name: to_native(value, name) for name, value in given.items() if value is not None}
     n = check_lengths(native)
@@ -161,7 +157,6 @@ def read_rows(
             if maps is None:
                 sides["task_pred"] = tasks[None].scores(score, sides["task"])
             else:  # each row has one of some arrays
-                assert score.matrix is not None
                 codes = Codes(score.matrix[:, 0].astype(np.intp), len(maps))
                 names = tuple(range(len(maps)))
                 sides["task_pred"] = Side(names, codes, open=False, inputs=maps)
@@ -181,17 +176,15 @@ def _read_each(
     """Return the readers of each model's predictions, beside the labels; one without models."""
     readers: dict[Any, Reader] = {}
     columns: dict[str, Column | Continuous] = {}
+    labels, preds = _PARAMETERS[role]
     for model in models or (None,):
-        roles: dict[str, Name] = {name: name for name in ("y_true", "sensitive_features")}
-        roles |= {name: role_of_model(name, model) for name in ("y_pred", "sensitive_pred")}
-        values = {name: native[role] for name, role in roles.items() if role in native}
+        asked = {labels: labels, preds: role_of_model(preds, model)}
+        values = {name: native[own] for name, own in asked.items() if own in native}
         own_columns = dict(columns)
-        choose = choose_task_reader if role == "task" else choose_group_reader
         with of_the_model(model):
-            reader, values, own_how = choose(values, how, own_columns)
-            readers[model] = reader(values, own_how, role=role, columns=own_columns)
+            readers[model] = read_values(role, values, how, own_columns)
         label = readers[model].label
-        if label.name not in ("y_pred", "sensitive_pred") and len(label.columns) == 1:
+        if label.name == labels and len(label.columns) == 1:
             columns[label.name] = label.columns[0]  # the same beside all predictions
     return readers
 
@@ -247,7 +240,7 @@ def _count(
     columns = list(dict.fromkeys(c for parameter in parameters for c in parameter.columns))
     matrices = [p for p in (*parameters, *scores) if p.matrix is not None]
     whole = weight is None or np.array_equal(weight, np.rint(weight))
-    bits = [bit for p in matrices if p.matrix is not None for bit in p.matrix.T] if merged else []
+    bits = [bit for p in matrices for bit in p.matrix.T] if merged else []
     if not all(((bit == 0) | (bit == 1)).all() for bit in bits):
         bits = []
     if whole and (bits or not matrices) and not of_rows:
@@ -256,7 +249,6 @@ def _count(
         keep = np.ones(len(weight), dtype=bool)
         merged_bits, positions = positions[len(columns) :], positions[: len(columns)]
         for parameter in matrices:
-            assert parameter.matrix is not None
             width, kind = parameter.matrix.shape[1], parameter.matrix.dtype
             parameter.matrix = np.column_stack(merged_bits[:width]).astype(kind)
             merged_bits = merged_bits[width:]
@@ -279,7 +271,6 @@ def _count(
         positions, weight = [codes[keep] for codes in positions], weight[keep]
         of_rows |= {name: values[keep] for name, values in of_rows.items()}
         for parameter in matrices:
-            assert parameter.matrix is not None
             parameter.matrix = parameter.matrix[keep]
     at = dict(zip(columns, positions, strict=True))
     for parameter in parameters:

@@ -372,7 +372,13 @@ class Cells:
         """
         chosen = self
         if groups is not None:
-            chosen = narrowed(chosen, "group", check_selection(groups, self.groups, "group"))
+            names = check_selection(groups, self.groups, "group")
+            at = [self.groups.index(name) for name in names]
+            # Rows of other groups are left out; those of other tasks stay.
+            members = self._sides["group"].labels.select(np.array(at)).dense(slice(None), bool)
+            rows = np.flatnonzero(members.any(axis=1))
+            chosen = take(self, rows, self.weight[..., rows])
+            chosen = with_sides(chosen, chosen._sides | selected(chosen, "group", at))
         if tasks is not None:
             if self.classes is not None:
                 raise InputError(
@@ -380,7 +386,8 @@ class Cells:
                     "one-column label ({classes}) belong together.",
                     classes=quote(self.classes),
                 )
-            chosen = narrowed(chosen, "task", check_selection(tasks, self.tasks, "task"))
+            at = [self.tasks.index(name) for name in check_selection(tasks, self.tasks, "task")]
+            chosen = with_sides(chosen, chosen._sides | selected(chosen, "task", at))
         return chosen._distinct()
 
     def __radd__(self, other: object) -> Self:
@@ -528,18 +535,6 @@ def drawn(cells: C, position: int) -> C:
     return take(cells, rows, weight[rows])
 
 
-def narrowed(cells: C, role: str, wanted: Names) -> C:
-    """Return cells with only some columns of groups or tasks, in labels and predictions."""
-    names = cells.groups if role == "group" else cells.tasks
-    at = np.array([names.index(name) for name in wanted], dtype=np.intp)
-    if role == "group":
-        # Rows of other groups are left out; those of other tasks stay.
-        members = cells._sides["group"].labels.select(at).dense(slice(None), bool)
-        rows = np.flatnonzero(members.any(axis=1))
-        cells = take(cells, rows, cells.weight[..., rows])
-    return with_sides(cells, cells._sides | selected(cells, role, at))
-
-
 def selected(cells: Cells, role: str, positions: Any) -> dict[SideName, Side]:
     """Return labels and predictions of groups or tasks with only some of the names."""
     sides = cells._sides.items()
@@ -582,10 +577,7 @@ def as_labels(cells: C) -> C:
 
 def keys_of(cells: Cells) -> Array:
     """Return one row of integers a cell, equal exactly where all labels are."""
-    keys = [side.labels.keys() for side in cells._sides.values()]
-    if cells.poststrata is not None:
-        keys.append(cells.poststrata[:, None])
-    return np.ascontiguousarray(np.hstack(keys))
+    return np.column_stack(list(key_columns(cells)))
 
 
 def key_columns(cells: Cells) -> Iterator[Array]:

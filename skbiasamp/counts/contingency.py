@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable
-from typing import Any, TypeGuard
+from typing import Any
 
 import pandas as pd
 
@@ -18,7 +18,7 @@ from skbiasamp.counts.cells import SIDES, Cells, SideName
 from skbiasamp.counts.frames import read_frame
 from skbiasamp.counts.stored import load_cells, read_counts, write_cells, write_table
 
-__all__ = ["SIDES", "Contingency", "SideName", "Summed", "is_contingency"]
+__all__ = ["SIDES", "Contingency", "SideName", "Summed"]
 
 
 class Contingency(Cells):
@@ -459,8 +459,3 @@ class Contingency(Cells):
         contingency : Contingency
         """
         return cls(**load_cells(text))
-
-
-def is_contingency(value: Any) -> TypeGuard[Contingency]:
-    """Return whether labels are counted already."""
-    return isinstance(value, Contingency)

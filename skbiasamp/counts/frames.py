@@ -448,7 +448,6 @@ def _sum_tasks(opened: Opened, sides: Sides, how: dict[str, Any]) -> Rows:
             **how,
         )
     kept, task = rows.kept, rows.sides["task"]
-    assert kept is not None
     table = {
         side: strata[[f"{side} {i}" for i in range(len(labels))]].to_numpy() for side in products
     }
@@ -542,7 +541,6 @@ def read_periods(
         sample_weight=columns["weight"],
         **how,
     )
-    assert rows.kept is not None
     kept, lost = rows.kept, _weights(columns["weight"], periods)
     lost[kept] = 0
     version_of = columns["version"]
@@ -573,7 +571,6 @@ def _of_reference(
         return weight, {}
     rows = read_rows(columns["task"], None, sample_weight=weight, **how | {"pos_label": None})
     task, kept = rows.sides["task"], rows.kept
-    assert kept is not None
     if not isinstance(task.labels, Codes):
         return weight, {}
     names, codes = task.names, task.labels.codes

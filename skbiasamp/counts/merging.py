@@ -203,9 +203,49 @@ def check_alike(part: C, other: C) -> None:
 
 
 def conformed(cells: C, like: Cells) -> C:
-    """Return cells with the groups and tasks of `like`, in that order, and their own."""
+    """Return cells with the groups and tasks of `like`, in that order, and their own.
+
+    Raise if they cannot have those of the training labels.
+    """
     require_cells("like", like)
-    _check_alike(cells, like)
+    if (cells.classes is None) != (like.classes is None):
+        kinds = ["indicator columns", "one column of classes"]
+        raise InputError(
+            "The training labels were {trained} but the audited ones are {seen}. Pass the same "
+            "kind of labels to both.",
+            trained=kinds[like.classes is not None],
+            seen=kinds[cells.classes is not None],
+        )
+    for role in _ROLES:
+        mine, known = _naming(cells, role), _known_names(_naming(like, role))
+        check_kinds(known, mine.names, "the training labels", f"the audited {role}")
+        check_missing_names(known, mine.names)
+        if not mine.open or set(mine.names).isdisjoint(known):
+            check_known(mine.names, known, role=role)
+        lacking = [] if mine.open else [name for name in known if name not in mine.names]
+        if lacking:
+            raise InputError(
+                "The training labels had the {role} columns {lacking}, which the audited ones "
+                "lack. Pass the same columns to both.",
+                role=role,
+                lacking=quote(lacking),
+            )
+    columns, trained_columns = (side_of(part, "group").columns for part in (cells, like))
+    check_order(trained_columns, columns)
+    check_same_columns(columns, trained_columns)
+    if like.indicator != cells.indicator:
+        raise InputError(
+            "One of training and audited groups overlap ({groups='indicator'} or 'marginal'), the "
+            "other do not: make both contingencies with the same {groups}."
+        )
+    chosen, trained_class = cells.naming.pos_label, like.pos_label
+    if chosen not in (None, trained_class):
+        raise InputError(
+            "The positive class of the audited labels is {chosen!r}, and that of the training "
+            "labels is {trained!r}. Make both contingencies with the same {pos_label}.",
+            chosen=chosen,
+            trained=trained_class,
+        )
     group, task = side_of(like, "group"), like.naming
     mine, own = cells.naming, side_of(cells, "group")
     groups, tasks = united([like.groups, cells.groups]), united([_known_names(task), mine.names])
@@ -397,45 +437,3 @@ def common_positive(every: list[C]) -> Hashable:
                     own=own,
                 )
     return positive
-
-
-def _check_alike(cells: Cells, like: Cells) -> None:
-    """Raise if audited cells cannot have the groups and tasks of the training labels."""
-    if (cells.classes is None) != (like.classes is None):
-        kinds = ["indicator columns", "one column of classes"]
-        raise InputError(
-            "The training labels were {trained} but the audited ones are {seen}. Pass the same "
-            "kind of labels to both.",
-            trained=kinds[like.classes is not None],
-            seen=kinds[cells.classes is not None],
-        )
-    for role in _ROLES:
-        mine, known = _naming(cells, role), _known_names(_naming(like, role))
-        check_kinds(known, mine.names, "the training labels", f"the audited {role}")
-        check_missing_names(known, mine.names)
-        if not mine.open or set(mine.names).isdisjoint(known):
-            check_known(mine.names, known, role=role)
-        lacking = [] if mine.open else [name for name in known if name not in mine.names]
-        if lacking:
-            raise InputError(
-                "The training labels had the {role} columns {lacking}, which the audited ones "
-                "lack. Pass the same columns to both.",
-                role=role,
-                lacking=quote(lacking),
-            )
-    columns, trained_columns = (side_of(part, "group").columns for part in (cells, like))
-    check_order(trained_columns, columns)
-    check_same_columns(columns, trained_columns)
-    if like.indicator != cells.indicator:
-        raise InputError(
-            "One of training and audited groups overlap ({groups='indicator'} or 'marginal'), the "
-            "other do not: make both contingencies with the same {groups}."
-        )
-    chosen, trained_class = cells.naming.pos_label, like.pos_label
-    if chosen not in (None, trained_class):
-        raise InputError(
-            "The positive class of the audited labels is {chosen!r}, and that of the training "
-            "labels is {trained!r}. Make both contingencies with the same {pos_label}.",
-            chosen=chosen,
-            trained=trained_class,
-        )

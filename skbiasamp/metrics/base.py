@@ -33,7 +33,7 @@ from skbiasamp._utils.docstrings import documented, filling
 from skbiasamp._utils.progress import Step, progress
 from skbiasamp._utils.warnings import collected, warn
 from skbiasamp.counts import cells
-from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
+from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group, ordered
 from skbiasamp.counts.parts import check_model, of_model
 from skbiasamp.inference.runs import METHODS, Mean
@@ -208,7 +208,7 @@ class BaseAuditor(ABC, WithOptions):
         labels["sample_weight"] = sample_weight
         with self._progress():
             test = self.count_audited(y_true, y_pred, **labels, **columns)
-            if not (self._scores or is_contingency(y_true)):
+            if not (self._scores or isinstance(y_true, Contingency)):
                 check_class(test)
             value = self._value(test)
         if self._compares_groups and not differ_in_group(test):
@@ -253,7 +253,7 @@ class BaseAuditor(ABC, WithOptions):
         }
         with self._progress():
             test = self.count_audited(y_true, y_pred, **labels, **columns)
-            if not (self._scores or is_contingency(y_true)):
+            if not (self._scores or isinstance(y_true, Contingency)):
                 check_class(test)
             return self._result(test)
 
@@ -313,7 +313,7 @@ class BaseAuditor(ABC, WithOptions):
             self._validate_params()
             self._check_fitted()
             runs: dict[str, list[str]] = {}
-            if not (is_contingency(y_true) or columns):
+            if not (isinstance(y_true, Contingency) or columns):
                 runs, labels = each_run(y_true, labels)
             cells = self.count_models(y_true, labels, columns)
             models = tuple(runs) or cells.models
@@ -534,7 +534,7 @@ class BaseAuditor(ABC, WithOptions):
         engine = {"joint": True} if columns and self._joint else {}
         with speaking(max_groups=_in_contingency):
             cells = count_labels(y_true, labels, columns, engine=engine, **how)
-        if is_contingency(y_true):
+        if isinstance(y_true, Contingency):
             self._check_read(cells)
         return cells
 
@@ -607,7 +607,7 @@ class BaseAuditor(ABC, WithOptions):
         for model in test.models:
             with of_the_model(model):
                 self._check(of_model(test, model))
-        if not (self._scores or is_contingency(y_true)):
+        if not (self._scores or isinstance(y_true, Contingency)):
             check_class(test)
         return test
 

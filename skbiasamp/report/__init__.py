@@ -11,7 +11,7 @@ from skbiasamp._input.checks import MISSING_POLICIES
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.docstrings import filling
-from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.frames import n_rows, names_of
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.report._columns import requests_by_column, with_columns
@@ -174,7 +174,7 @@ def audit(
         max_groups=max_groups,
         random_state=random_state,
     )
-    if not is_contingency(y_true) and sensitive_features is None and _is_frame(y_true):
+    if not isinstance(y_true, Contingency) and sensitive_features is None and _is_frame(y_true):
         raise InputTypeError(
             "{y_true} is a table: name its columns in skbiasamp.audit_frame(frame, target=..., "
             "prediction=..., sensitive=...). Or pass {sensitive_features} beside labels."
@@ -318,7 +318,7 @@ def _measured(asked: Request) -> AuditReport:
     y_true, y_score, given, own = asked.y_true, asked.y_score, asked.given, asked.own
     how, columns, random_state = asked.how, asked.columns, asked.random_state
     source = RowSource(y_true, asked.of_rows | {"y_pred": asked.y_pred}, columns, how)
-    if given is not None and is_contingency(y_true):
+    if given is not None and isinstance(y_true, Contingency):
         y_true = without_strata(y_true, tuple(names_of(given)))
     train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
     in_parts = any(value is not None for value in (given, asked.attributions, asked.score))

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from skbiasamp._input.containers import columns_of, to_native
-from skbiasamp.counts.contingency import is_contingency
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.frames import names_of
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.report.request import Request
@@ -29,7 +29,7 @@ def requests_by_column(asked: Request) -> dict[str, Request]:
     is_fitted = asked.y_train is None and any(
         hasattr(own, "contingency_") for own in asked.own or ()
     )
-    counted = is_contingency(asked.y_true) or is_contingency(asked.y_train)
+    counted = isinstance(asked.y_true, Contingency) or isinstance(asked.y_train, Contingency)
     if asked.groups != "marginal" or is_fitted or counted:
         return {}
     parts: dict[str, list[tuple[Hashable, Any]]] = {}
