@@ -94,7 +94,8 @@ class How:
         check_option("missing", self.missing, MISSING_POLICIES)
         for name in ("scores", "texts", "numbers"):
             check_option(name, getattr(self, name), (True, False))
-        check_threshold(self.threshold)
+        if self.threshold is not None:
+            check_threshold(self.threshold)
         if self.threshold is not None and (self.texts or self.numbers):
             text = "{threshold} turns scores into labels, and these rows hold {what}: leave it out."
             raise InputError(text, what="texts" if self.texts else "numbers")

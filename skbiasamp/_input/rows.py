@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -181,7 +182,7 @@ def _read_each(
         asked = {labels: labels, preds: role_of_model(preds, model)}
         values = {name: native[own] for name, own in asked.items() if own in native}
         own_columns = dict(columns)
-        with of_the_model(model):
+        with of_the_model(model) if model else nullcontext():
             readers[model] = read_values(role, values, how, own_columns)
         label = readers[model].label
         if label.name == labels and len(label.columns) == 1:
@@ -199,7 +200,8 @@ def _sides(
     read = {}
     for model, reader in readers.items():
         classes = reader.role == "task" and not (reader.how.texts or reader.how.like)
-        with of_the_model(model), speaking({"y_true": "y_pred"} if alone else {}):
+        of_model = of_the_model(model) if model else nullcontext()
+        with of_model, speaking({"y_true": "y_pred"}) if alone else nullcontext():
             for parameter in reader.parameters:
                 titles = parameter.titles
                 for i, (codes, values) in enumerate(parameter.labels):

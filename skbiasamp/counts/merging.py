@@ -149,8 +149,7 @@ def merged(contingencies: Iterable[C]) -> C:
         every = list(map(_with_squares, every))
     # Before anything is stacked, so that an error is about what the user passed.
     pos_label = common_positive(every)
-    _check_parts(every)
-    groups, tasks = _names_of_all(every, "group"), _names_of_all(every, "task")
+    groups, tasks = common_names(every)
     parts = [_onto(part, groups, tasks) for part in every]
     sides = {
         name: replace(
@@ -160,9 +159,7 @@ def merged(contingencies: Iterable[C]) -> C:
         )
         for name, side in parts[0].items()
     }
-    columns = next(
-        (names_of_columns for part in every if (names_of_columns := part.group_columns)), None
-    )
+    columns = next(filter(None, (part.group_columns for part in every)), ())
     if columns:
         sides["group"] = replace(sides["group"], columns=columns)
     if pos_label is not None:
@@ -193,13 +190,6 @@ def _with_squares(cells: C) -> C:
     if SQUARE in sides or "task_pred" not in sides:
         return cells
     return with_sides(cells, sides | {SQUARE: sides["task_pred"], BOTH_SQUARE: sides[BOTH]})
-
-
-def check_alike(part: C, other: C) -> None:
-    """Raise unless two data sets hold the same kinds of labels, whatever their names."""
-    _check_parts([part, other])
-    for name in ("group", "task"):
-        _names_of_all([part, other], name)
 
 
 def conformed(cells: C, like: Cells) -> C:
@@ -361,37 +351,29 @@ def _onto(cells: Cells, groups: Names, tasks: Names) -> dict[SideName, Side]:
     }
 
 
-def _check_parts(every: list[C]) -> None:
-    """Raise if predictions are in only some of them."""
-    first = every[0]
+def common_names(every: list[C]) -> tuple[Names, Names]:
+    """Return the groups and the tasks of all; raise unless all hold the same kinds of labels."""
     for other in every[1:]:
-        lacking = sorted(set(sides_of(first)) ^ set(sides_of(other)))
+        lacking = sorted(set(sides_of(every[0])) ^ set(sides_of(other)))
         if lacking:
             raise InputError(
                 "Only one of two contingencies has {lacking}: all must hold the same of labels, "
                 "predictions and predicted groups to be added.",
                 lacking=quote(lacking),
             )
+    return _names_of_all(every, "group", "group_pred"), _names_of_all(every, "task", "task_pred")
 
 
-def _same_form(first: Side, other: Side) -> bool:
-    """Whether predictions are both classes, both probabilities, or both scores in first column."""
-    scores = [side.labels.width < len(side.names) for side in (first, other)]
-    alike = first.is_matrix == other.is_matrix or _certain(first) or _certain(other)
-    return alike and scores[0] == scores[1]
-
-
-def _certain(side: Side) -> bool:
-    """Whether the floats 0.0 and 1.0 were read as classes: beside others they are probabilities."""
-    return side.floats and not side.is_matrix
-
-
-def _names_of_all(every: list[C], name: SideName) -> Names:
+def _names_of_all(every: list[C], name: SideName, predicted: SideName) -> Names:
     """Return the names of all; indicator columns must be the same ones."""
-    predicted: SideName = "task_pred" if name == "task" else "group_pred"
+
+    def is_certain(side: Side) -> bool:
+        """Whether floats 0.0 and 1.0 were read as classes: beside others they are probabilities."""
+        return side.floats and not side.is_matrix
+
     # Those that go with any others last.
     first, *others = sorted(
-        every, key=lambda part: part.has(predicted) and _certain(side_of(part, predicted))
+        every, key=lambda part: part.has(predicted) and is_certain(side_of(part, predicted))
     )
     mine = _naming(first, name)
     for other in others:
@@ -400,7 +382,10 @@ def _names_of_all(every: list[C], name: SideName) -> Names:
         if first.has(name):
             same_form &= mine.is_matrix == theirs.is_matrix
         if first.has(predicted):
-            same_form &= _same_form(side_of(first, predicted), side_of(other, predicted))
+            # Both are classes, probabilities, or scores in their first column.
+            pair = [side_of(part, predicted) for part in (first, other)]
+            same_form &= len({side.labels.width < len(side.names) for side in pair}) == 1
+            same_form &= len({side.is_matrix for side in pair}) == 1 or any(map(is_certain, pair))
         if not same_form:
             raise InputError(
                 "The two contingencies hold {role}s of different kinds (one column of labels, "
@@ -412,8 +397,8 @@ def _names_of_all(every: list[C], name: SideName) -> Names:
         if mine.names == theirs.names:
             continue
         check_kinds(mine.names, theirs.names, f"one contingency's {name}", f"the other's {name}")
-        if not mine.open and set(mine.names) != set(theirs.names):
-            only = sorted(map(str, set(mine.names) ^ set(theirs.names)))
+        only = sorted(map(str, set(mine.names) ^ set(theirs.names)))
+        if only and not mine.open:
             raise InputError(
                 "The two contingencies have different {role} columns: {only} is in only one of "
                 "them.",

@@ -16,7 +16,7 @@ from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import distinct
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.counts.merging import check_alike, common_positive, merged, present, within
+from skbiasamp.counts.merging import common_names, common_positive, merged, present, within
 from skbiasamp.counts.parts import outcome_names, outcomes_of
 from skbiasamp.inference.power import check_share
 from skbiasamp.metrics.score_order import check_class
@@ -296,7 +296,7 @@ def _parts_like(
     for name, cells in full.items():
         if cells.naming.pos_label is not None:  # else it is that of the reference
             common_positive([first, cells])
-        check_alike(first, cells)
+        common_names([first, cells])
         part, lost = within(cells, first)
         # Rows of other classes were left out as they were read.
         lost["task"] |= counted.others.get(name, {})
