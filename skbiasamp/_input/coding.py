@@ -77,22 +77,6 @@ def encode(column: Any, name: Name) -> Column | Continuous:
         if np.isfinite([least, most]).all() and most - least < _SPAN and abs(most) < 2**53:
             whole = range(int(least), int(most) + 1)
             return Column(column.astype(np.int64), whole.start, list(whole), floats=True)
-    return _factorized(column, name)
-
-
-def _without_extension(column: pd.Series) -> Any:
-    """Return numbers and what else NumPy holds as an array; other columns stay what they are."""
-    if isinstance(column.dtype, np.dtype):
-        return column.to_numpy()
-    if column.dtype.kind not in "biuf":
-        return column
-    if column.isna().any():
-        return column.to_numpy(dtype=object)
-    return column.to_numpy(dtype=np.dtype(f"{column.dtype.kind}8".replace("b8", "?")))
-
-
-def _factorized(column: Any, name: Name) -> Column | Continuous:
-    """Number the values of a column that holds anything."""
     try:
         codes, uniques = pd.factorize(column)
     except (TypeError, NotImplementedError):  # unhashable; in Arrow's types too
@@ -145,6 +129,17 @@ def _factorized(column: Any, name: Name) -> Column | Continuous:
         raise InputError(text, name=name, seen=fractions[0])
     floats = any(isinstance(value, float) for value in values)
     return Column(codes, -1, [None, *(map(_whole, values) if floats else values)], floats)
+
+
+def _without_extension(column: pd.Series) -> Any:
+    """Return numbers and what else NumPy holds as an array; other columns stay what they are."""
+    if isinstance(column.dtype, np.dtype):
+        return column.to_numpy()
+    if column.dtype.kind not in "biuf":
+        return column
+    if column.isna().any():
+        return column.to_numpy(dtype=object)
+    return column.to_numpy(dtype=np.dtype(f"{column.dtype.kind}8".replace("b8", "?")))
 
 
 def _whole(value: Any) -> Any:

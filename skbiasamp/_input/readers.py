@@ -346,7 +346,18 @@ class Classes(Reader):
             known = None if known is None else whole_classes(known)
         if self.how.threshold is not None and self.role == "task":
             self._name_decisions(known)
-        self._take_probabilities(known)
+        pred = self.parameters[-1]
+        predicted = pred.name not in ("y_true", "sensitive_features") and bool(pred.labels)
+        if predicted and pred.floats and {0, 1}.issuperset(pred.labels[0][1]):
+            # The floats 0.0 and 1.0 may be probabilities.
+            codes, values = pred.labels[0]
+            classes = known or sort_names(self.label.labels[0][1])
+            if len(classes) < 3 or not self.how.scores:  # attackers know more by their numbers
+                classes, positive = self._positive(classes)
+                own = None if pred is self.label and known is None else classes
+                if are_probabilities(values, own, positive, pred.name):
+                    pred.matrix = np.array(values, dtype=float)[codes, None]
+                    pred.labels, pred.floats = [], False
         one_label = self.role == "task"
         coded = {p.name: p.labels[0] for p in self.parameters if p.labels}
         names = align(coded, known, self.role, self.spelling) if coded else known or ()
@@ -370,8 +381,8 @@ class Classes(Reader):
                 break
             else:
                 labels = Members(self.class_scores(parameter, names, pos_label))
-            own: dict[str, Any] = {} if sides else {"pos_label": pos_label, "columns": columns}
-            sides.append(Side(names, labels, one_label, floats=floats, **own))
+            more: dict[str, Any] = {} if sides else {"pos_label": pos_label, "columns": columns}
+            sides.append(Side(names, labels, one_label, floats=floats, **more))
         return sides[0], sides[1] if len(sides) > 1 else None
 
     def _name_decisions(self, trained: Names | None) -> None:
@@ -393,23 +404,6 @@ class Classes(Reader):
             whole = whole[::-1]
         codes, decisions = pred.labels[0]
         pred.labels = [(codes, tuple(whole[bool(above)] for above in decisions))]
-
-    def _take_probabilities(self, known: Names | None) -> None:
-        """Read the floats 0.0 and 1.0 of predictions as probabilities, if they are."""
-        pred = self.parameters[-1]
-        if pred.name in ("y_true", "sensitive_features") or not pred.labels:
-            return
-        codes, values = pred.labels[0]
-        if not (pred.floats and {0, 1}.issuperset(values)):
-            return
-        classes, positive = known or sort_names(self.label.labels[0][1]), None
-        if self.how.scores and len(classes) > 2:
-            return  # attackers know more classes by their numbers
-        classes, positive = self._positive(classes)
-        own = pred is self.label and known is None
-        if are_probabilities(values, None if own else classes, positive, pred.name):
-            pred.matrix = np.array(values, dtype=float)[codes, None]
-            pred.labels, pred.floats = [], False
 
     def _positive(self, names: Names) -> tuple[Names, Hashable]:
         """Return the classes and the one that was chosen as positive, here or for training."""
