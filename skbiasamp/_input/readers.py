@@ -159,8 +159,11 @@ class Reader:
         """Read labels first, then their predictions."""
         raise NotImplementedError
 
-    def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
-        """Return labels and predictions of distinct rows, with the names of their columns."""
+    def sides(self, rows: Array) -> list[Side]:
+        """Return the labels of distinct rows, then their predictions if there are any.
+
+        `rows` is how many rows of the data each is.
+        """
         raise NotImplementedError
 
     def is_embedding(self, side: Side) -> bool:
@@ -196,7 +199,7 @@ class Indicators(Reader):
             matrix = indicator(value, name, soft=soft, scores=scores)
         return Parameter.of_matrix(name, matrix, value)
 
-    def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
+    def sides(self, rows: Array) -> list[Side]:
         if self.how.pos_label is not None and self.role == "task":
             raise no_positive_class(f"is {self.what}")
         label, pred, known = self.label, self.pred, self.known
@@ -219,7 +222,7 @@ class Indicators(Reader):
             order = positions_of(names, label.titles, label.name, other, listed=self.how.listed)
         side = Side(names, Members(label.matrix[:, order]), open=False, floats=label.floats)
         if pred is None or self.is_embedding(side):
-            return side, None
+            return [side]
         if pred.matrix.shape[1] != n:
             raise columns_differ(label, pred.name, pred.matrix.shape[1])
         # Beside labels that have no names of their own, those of training count.
@@ -227,7 +230,7 @@ class Indicators(Reader):
         other = f"columns of {label.name}"
         of_labels = positions_of(named, pred.titles, pred.name, other, listed=self.how.listed)
         predicted = pred.matrix[:, of_labels][:, order]
-        return side, Side(names, Members(predicted), open=False, floats=pred.floats)
+        return [side, Side(names, Members(predicted), open=False, floats=pred.floats)]
 
 
 class Numbers(Indicators):
@@ -323,7 +326,7 @@ class Classes(Reader):
         titles = tuple(title for title, _ in columns_of(value))
         return Parameter(name, [column], titles=titles, floats=column.floats)
 
-    def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
+    def sides(self, rows: Array) -> list[Side]:
         label, known = self.label, None if self.known is None else self.known.names
         if self.role == "task":
             alone, trained = label.name == "y_pred", self.known
@@ -383,7 +386,7 @@ class Classes(Reader):
                 labels = Members(self.class_scores(parameter, names, pos_label))
             more: dict[str, Any] = {} if sides else {"pos_label": pos_label, "columns": columns}
             sides.append(Side(names, labels, one_label, floats=floats, **more))
-        return sides[0], sides[1] if len(sides) > 1 else None
+        return sides
 
     def _name_decisions(self, trained: Names | None) -> None:
         """Name scores below the threshold as the negative class, and the others as the positive."""
@@ -500,7 +503,7 @@ _KEEP_OR_DROP = (
 class Groups(Classes):
     """Reads a sensitive feature: groups are the values of its column."""
 
-    def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
+    def sides(self, rows: Array) -> list[Side]:
         titles, known = self.label.titles, self.known
         for parameter in self.parameters:
             if len(parameter.labels) > 1:  # the combinations that occur are tuples
@@ -520,7 +523,7 @@ class Groups(Classes):
         if known is not None and len(titles) == len(known.columns) and titles != known.columns:
             check_same_columns(titles, known.columns)
             check_columns(titles, known.columns, self.label.name, "the training data")
-        return super().sides(weight, rows)
+        return super().sides(rows)
 
     def _merge_rare(self, fewest: int, rows: Array) -> None:
         """Give groups of few rows one name, as training has it if that merged some."""
@@ -565,7 +568,7 @@ class SeveralGroups(Groups):
 class MarginalGroups(SeveralGroups):
     """Reads several sensitive features whose groups stand side by side."""
 
-    def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
+    def sides(self, rows: Array) -> list[Side]:
         for parameter in self.parameters:
             columns = zip(self.label.titles, parameter.labels, strict=True)
             parameter.labels = [
@@ -594,11 +597,11 @@ class MarginalGroups(SeveralGroups):
             names = (*known, *(name for name in names if name not in known))
         sides = []
         for parameter in self.parameters:
-            matrix = np.zeros((len(weight), len(names)), dtype=bool)
+            matrix = np.zeros((len(rows), len(names)), dtype=bool)
             for codes, values in parameter.labels:
-                matrix[np.arange(len(weight)), recode(codes, values, names)] = True
+                matrix[np.arange(len(rows)), recode(codes, values, names)] = True
             sides.append(Side(names, Members(matrix)))
-        return sides[0], sides[1] if len(sides) > 1 else None
+        return sides
 
 
 def align(sides: dict[str, Found], known: Names | None, role: str, spelling: bool = True) -> Names:

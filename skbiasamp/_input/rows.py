@@ -121,25 +121,25 @@ def read_rows(
         of_rows["kept"] = np.arange(n)
     every = [*tasks.values(), *groups.values()]
     parameters = [parameter for reader in every for parameter in reader.parameters]
-    scores = [] if score is None else [score]
+    parameters += [] if score is None else [score]
     drop = how.missing == "drop"
-    weight, rows, n_dropped = _count(parameters, scores, weight, of_rows, n, drop, merged)
+    weight, rows, n_dropped = _count(parameters, weight, of_rows, n, drop=drop, merged=merged)
     if how.missing == "group":
         for reader in groups.values():
             _check_missing_names(reader)
-    task_sides = _sides(tasks, weight, rows, alone=y_true is None)
-    group_sides = _sides(groups, weight, rows)
+    task_sides = _sides(tasks, rows, alone=y_true is None)
+    group_sides = _sides(groups, rows)
     sides: dict[Any, Side] = {}
     for model in models or (None,):
-        task, task_pred = task_sides.get(model) or task_sides[None]
-        group, group_pred = group_sides.get(model) or group_sides[None]
-        read = {
-            "group": group,
-            "task": None if y_true is None else task,
-            side_of_model("task_pred", model): task if y_true is None else task_pred,
-            side_of_model("group_pred", model): group_pred,
-        }
-        sides |= {name: side for name, side in read.items() if side is not None}
+        task, *task_pred = task_sides.get(model) or task_sides[None]
+        group, *group_pred = group_sides.get(model) or group_sides[None]
+        sides["group"] = group
+        if y_true is None:
+            task_pred = [task]
+        else:
+            sides["task"] = task
+        sides |= {side_of_model("task_pred", model): side for side in task_pred}
+        sides |= {side_of_model("group_pred", model): side for side in group_pred}
     # Attackers may know rows by number, or read them.
     if len(group.names) * len(task.names) > MOST_PAIRS and not (how.scores or how.texts):
         raise InputError(
@@ -191,8 +191,8 @@ def _read_each(
 
 
 def _sides(
-    readers: dict[Any, Reader], weight: Array, rows: Array, *, alone: bool = False
-) -> dict[Any, tuple[Side, Side | None]]:
+    readers: dict[Any, Reader], rows: Array, *, alone: bool = False
+) -> dict[Any, list[Side]]:
     """Return labels and each model's predictions, under the names of all.
 
     Raise if values look alike, or few are classes, and name those that are missing.
@@ -213,22 +213,19 @@ def _sides(
                         named: dict[Any, str] = {None: MISSING, MISSING: NamedMissing(MISSING)}
                         values = tuple(named.get(value, value) for value in values)
                         parameter.labels[i] = codes, values
-            read[model] = reader.sides(weight, rows)
+            read[model] = reader.sides(rows)
     if len(read) == 1:
         return read
-    names = united(label.names for label, _ in read.values())
-    return {
-        model: (label.onto(names), None if pred is None else pred.onto(names))
-        for model, (label, pred) in read.items()
-    }
+    names = united(label.names for label, *_ in read.values())
+    return {model: [side.onto(names) for side in sides] for model, sides in read.items()}
 
 
 def _count(
     parameters: list[Parameter],
-    scores: list[Parameter],
     weight: Array | None,
     of_rows: dict[str, Array],
     n: int,
+    *,
     drop: bool,
     merged: bool,
 ) -> tuple[Array, Array, float]:
@@ -240,7 +237,7 @@ def _count(
     """
     # A column of labels is read once beside the predictions of several models.
     columns = list(dict.fromkeys(c for parameter in parameters for c in parameter.columns))
-    matrices = [p for p in (*parameters, *scores) if p.matrix is not None]
+    matrices = [parameter for parameter in parameters if parameter.matrix is not None]
     whole = weight is None or np.array_equal(weight, np.rint(weight))
     bits = [bit for p in matrices for bit in p.matrix.T] if merged else []
     if not all(((bit == 0) | (bit == 1)).all() for bit in bits):
