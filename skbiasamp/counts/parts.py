@@ -221,11 +221,6 @@ def two_values(n: Any, total: Any, square: Any) -> tuple[Array, Array]:
     return np.clip(np.where(counts > 0, values, 0.0), 0.0, 1.0), counts
 
 
-def of_one_task(cells: Cells, position: int) -> tuple[Cells, int]:
-    """Return cells in which one task is known, and its position there."""
-    return (of_task(cells, position), 0) if cells.summed == "tasks" else (cells, position)
-
-
 def outcomes_of(test: Cells, favourable: Any) -> list[bool | None]:
     """Return for each task whether people want it; None if that is unknown.
 

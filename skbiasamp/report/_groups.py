@@ -13,7 +13,7 @@ from skbiasamp._input.checks import Array, NamedMissing
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import column, with_merged_groups
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.counts.parts import of_one_task, outcome_names, outcomes_of
+from skbiasamp.counts.parts import of_task, outcome_names, outcomes_of
 from skbiasamp.inference.pairs import FEW
 from skbiasamp.inference.shares import differences_to_lowest, ratios_to_highest, share_interval
 from skbiasamp.report._columns import table_by_column
@@ -60,7 +60,7 @@ def _rows_by_task(test: Contingency, side: SideName) -> list[_TaskRows]:
     """Return the rows of each task; a probability on `side` counts as the task from 0.5."""
     tasks: list[_TaskRows] = []
     for j in range(len(test.tasks)):
-        cells, position = of_one_task(test, j)
+        cells, position = (of_task(test, j), 0) if test.summed else (test, j)
         same = tasks and tasks[-1].sets.cells is cells  # sums of tasks have cells of each task
         sets = tasks[-1].sets if same else RowSets.of_groups(cells)
         true: SideName = "task" if cells.has("task") else side  # of rows without labels, nothing
