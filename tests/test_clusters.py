@@ -15,7 +15,7 @@ from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAudito
 from skbiasamp.cli import main
 
 # Internal: which rows of equal clusters are taken apart together; numbers hardly show it.
-from skbiasamp.counts.clusters import Clusters
+from skbiasamp.counts.cells import Clusters
 from skbiasamp.metrics import MultiAttributeAuditor
 
 COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex", "cluster": "person"}

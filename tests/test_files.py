@@ -16,7 +16,7 @@ from command_line import refused
 import skbiasamp
 
 # Internal: a file is changed while our own reader has it open.
-from skbiasamp._io.files import opened
+from skbiasamp._io import opened
 from skbiasamp.cli import main
 
 COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}

@@ -44,7 +44,7 @@ THEIRS = {
 }
 # Modules of matplotlib that may refuse what a user passes on to it: colours, arguments of artists.
 DRAWING = {f"matplotlib.{name}" for name in ("_api", "artist", "cm", "colorizer", "colors")}
-READ_AND_WRITE = ("skbiasamp._io.writing", "skbiasamp.counts.stored")
+READ_AND_WRITE = ("skbiasamp._io", "skbiasamp.counts.stored")
 # What takes X; elsewhere scikit-learn has nothing to say.
 WITH_X = {"X", "estimator"}
 

@@ -454,6 +454,20 @@ OPTIONS = [
         ),
         "data_name", "got ['a']",
     ),
+    (  # before the rows are read
+        lambda: skbiasamp.compare(HIRED, {"a": HIRED[1:], "b": HIRED}, **BY, data_name=["a"]),
+        "data_name", "got ['a']",
+    ),
+    *(
+        (
+            lambda call=call, predicted=predicted: call(HIRED, predicted, **BY, missing="bounds"),
+            "missing", "'drop', 'group'. Got 'bounds' instead: skbiasamp.audit(missing='bounds')",
+        )
+        for call, predicted in [
+            (skbiasamp.compare, {"a": HIRED, "b": PREDICTED}), (skbiasamp.explain, PREDICTED),
+        ]
+    ),
+    (lambda: skbiasamp.compare(count(), {}, missing="all"), "missing", "Got 'all' instead"),
     (lambda: skbiasamp.audit(*QUICK, SEX), "y_pred", "audit(y_true, y_pred, sensitive_features="),
     (lambda: skbiasamp.audit(*QUICK, sensitive=SEX), "sensitive", "mean 'sensitive_features'?"),
     (lambda: skbiasamp.audit(FRAME), "y_true", "skbiasamp.audit_frame(frame, target=..., "),

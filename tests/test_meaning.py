@@ -434,7 +434,7 @@ def test_what_a_file_has_too_much_or_too_little_is_refused(end, refused, tmp_pat
 
 
 def test_a_file_that_is_much_larger_than_it_looks_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("skbiasamp._io.files._LARGE", 1000)  # else the test needs 100 MB
+    monkeypatch.setattr("skbiasamp._io._LARGE", 1000)  # else the test needs 100 MB
     path = tmp_path / "rows.csv.gz"
     rows = people(60)
     pd.concat([rows] * 400).to_csv(path, index=False)

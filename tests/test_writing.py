@@ -63,7 +63,7 @@ def test_a_kill_in_the_middle_leaves_the_old_file(path):
     size = 30_000_000
     path.write_text("0" * size)
     write = f"while 1: written('1' * {size}, sys.argv[1])"
-    code = f"import sys; from skbiasamp._io.writing import written\n{write}"
+    code = f"import sys; from skbiasamp._io import written\n{write}"
     for _ in range(2):
         process = subprocess.Popen([sys.executable, "-c", code, path])
         deadline = time.monotonic() + 60

@@ -143,36 +143,29 @@ def check_names(named: Mapping[str, Any], *, table: bool = False) -> None:
             "labels) and sensitive= (the sensitive feature).",
             lacking=" and ".join(f"{name}=" for name in lacking),
         )
-    each = [
-        (option, columns)
-        for option, value in named.items()
-        for columns in (
-            value.values() if isinstance(value, dict) and "prediction" in option else [value]
-        )
-    ]
-    for option, columns in each:
+    for option, value in named.items():
         only = option in ("weight", "count", "cluster")
-        names = columns if isinstance(columns, list | tuple) and not only else [columns]
         kinds = Hashable if table else str | Integral
-        if columns is None or (names and all(isinstance(name, kinds) for name in names)):
+        of_models = isinstance(value, dict) and "prediction" in option
+        for columns in value.values() if of_models else [value]:
+            names = columns if isinstance(columns, list | tuple) and not only else [columns]
+            wrong = [type(name).__name__ for name in names if not isinstance(name, kinds)]
+            if columns is not None and (wrong or not names):
+                instead = (
+                    " Names are text or whole numbers; labels themselves are passed as "
+                    "{parameter}=, without a frame."
+                )
+                raise InputTypeError(
+                    "{name} must be the name of a column{several}; got {seen}.{instead}",
+                    name=option,
+                    several="" if only else ", or a list of names",
+                    seen=wrong[0] if wrong else "an empty list",
+                    instead="" if table else Said(instead, parameter=PARAMETER_OF[option]),
+                )
             twice = [] if table else [column for column, n in Counter(names).items() if n > 1]
             if twice:
                 text = "{name} names column {twice!r} twice. Name each column once."
                 raise InputError(text, name=option, twice=twice[0])
-            continue
-        text = "{name} must be the name of a column{several}; got {seen}.{instead}"
-        instead = (
-            " Names are text or whole numbers; labels themselves are passed as {parameter}=, "
-            "without a frame."
-        )
-        wrong = [type(name).__name__ for name in names if not isinstance(name, kinds)]
-        raise InputTypeError(
-            text,
-            name=option,
-            several="" if only else ", or a list of names",
-            seen=wrong[0] if wrong else "an empty list",
-            instead="" if table else Said(instead, parameter=PARAMETER_OF[option]),
-        )
 
 
 def no_column(column: object, known: Iterable[Hashable], name: Name) -> InputError:
@@ -241,18 +234,6 @@ def check_kinds(names: Names, other: Names, argument: Name, other_argument: Name
 def _kinds_shown(names: Names, kinds: list[str]) -> str:
     booleans = all(isinstance(name, bool) for name in names)  # which are equal to numbers
     return "booleans" if booleans else " and ".join(kinds)
-
-
-def check_distinct(names: Names, argument: str) -> None:
-    """Raise if two groups would get one name."""
-    twice = [name for name, n in Counter(names).items() if n > 1]
-    if twice:
-        raise InputError(
-            "{groups='marginal'} names groups column=value, and two groups of {name} would be "
-            "{twice!r}. Give columns and values distinct names.",
-            name=argument,
-            twice=twice[0],
-        )
 
 
 def check_group_limit(n_groups: int, n_rows: float, max_groups: Any, n_columns: int) -> None:
@@ -377,38 +358,34 @@ def is_one(name: Any, known: Iterable[Hashable]) -> bool:
 
 def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the models, which every prediction must have; `given` by parameter."""
-    by_side = {
-        name: models_of_side for name, models_of_side in given.items() if models_of_side is not None
-    }
-    for name, models_of_side in by_side.items():
-        if not isinstance(models_of_side, Mapping):
+    by_side = {name: own for name, own in given.items() if own is not None}
+    for name, own in by_side.items():
+        if not isinstance(own, Mapping):
             raise InputError(
                 "{name} must be a dict of model names if other predictions are one, for example "
                 "{{'champion': ..., 'challenger': ...}}; got {kind}.",
                 name=name,
-                kind=type(models_of_side).__name__,
+                kind=type(own).__name__,
             )
-        wrong = [model for model in models_of_side if not isinstance(model, str) or not model]
+        wrong = [model for model in own if not isinstance(model, str) or not model]
         if wrong:
             raise InputError(
                 "{name} names a model {seen!r}. Name models with text.", name=name, seen=wrong[0]
             )
-        missing = [model for model, values in models_of_side.items() if values is None]
+        missing = [model for model, values in own.items() if values is None]
         if missing:
             text = "{name}[{seen!r}] is None: pass the predictions of every model."
             raise InputError(text, name=name, seen=missing[0])
     if not by_side:
         raise InputError("{y_preds} is None: pass the predictions of each model, by its name.")
-    (first, models), *others = (
-        (name, tuple(models_of_side)) for name, models_of_side in by_side.items()
-    )
-    for name, models_of_side in others:
-        if {*models_of_side} != {*models}:
+    (first, models), *others = ((name, tuple(own)) for name, own in by_side.items())
+    for name, own in others:
+        if {*own} != {*models}:
             raise InputError(
                 "{name} and {other} have different models: only one of them has {lacking}.",
                 name=first,
                 other=name,
-                lacking=quote(sorted({*models_of_side} ^ {*models})),
+                lacking=quote(sorted({*own} ^ {*models})),
             )
     if not models:
         text = "{name} is an empty dict: pass two models or more, by name."

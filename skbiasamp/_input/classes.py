@@ -70,8 +70,8 @@ _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0").union(
 
 def positions_of(
     names: Names, titles: Names, argument: Name, other: Name, *, listed: bool = False
-) -> list[int] | None:
-    """Return where the column of each name is among `titles`; None: they have the order of names.
+) -> list[int] | slice:
+    """Return where the column of each name is among `titles`; a slice if they are in this order.
 
     Names are found as they are, as text, whatever their case, and behind what all titles have in
     common ("p_cook", "p_driver"). If only some are found, nobody knows which the others are; if
@@ -80,13 +80,13 @@ def positions_of(
     unnamed = tuple(range(len(titles)))
     of_polars = tuple(f"column_{i}" for i in unnamed)  # where nobody gave names
     if len(titles) < 2 or titles in (names, unnamed, of_polars):
-        return None
+        return slice(None)
     by_text, shown = [spelt(name) for name in names], [spelt(title) for title in titles]
     for wanted, there in ((list(names), list(titles)), (by_text, shown)):
         if order := _in_order(wanted, there):
             return order
     if names == unnamed:
-        return None  # labels without names
+        return slice(None)  # labels without names
     ends = Counter(
         (title[:at], title[at + len(name) :])
         for title in shown
@@ -97,7 +97,7 @@ def positions_of(
         if order := _in_order([before + name + after for name in by_text], shown):
             return order
     if listed:
-        return None
+        return slice(None)
     n_common = max((n for end, n in ends.items() if any(end)), default=0)
     if set(by_text) & set(shown) or n_common > 1:
         raise InputError(
@@ -112,7 +112,7 @@ def positions_of(
         f"{argument} has the columns {quote(titles)}, none of which is one of the {other} "
         f"({quote(names)}): they are taken in this order."
     )
-    return None
+    return slice(None)
 
 
 def _in_order(wanted: Sequence[Any], there: Sequence[Any]) -> list[int] | None:

@@ -25,8 +25,6 @@ _TABLE = 1 << 21
 _BLOCK = 1 << 16
 _LARGEST = 1e50
 HOLES = "{name} has missing values in {where}. Leave these rows out."
-# What pandas calls the contents of a column that can be weights.
-NUMERIC = ("integer", "floating", "mixed-integer-float", "decimal", "boolean")
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,22 +77,6 @@ def encode(column: Any, name: Name) -> Column | Continuous:
         if np.isfinite([least, most]).all() and most - least < _SPAN and abs(most) < 2**53:
             whole = range(int(least), int(most) + 1)
             return Column(column.astype(np.int64), whole.start, list(whole), floats=True)
-    return _factorized(column, name)
-
-
-def _without_extension(column: pd.Series) -> Any:
-    """Return numbers and what else NumPy holds as an array; other columns stay what they are."""
-    if isinstance(column.dtype, np.dtype):
-        return column.to_numpy()
-    if column.dtype.kind not in "biuf":
-        return column
-    if column.isna().any():
-        return column.to_numpy(dtype=object)
-    return column.to_numpy(dtype=np.dtype(f"{column.dtype.kind}8".replace("b8", "?")))
-
-
-def _factorized(column: Any, name: Name) -> Column | Continuous:
-    """Number the values of a column that holds anything."""
     try:
         codes, uniques = pd.factorize(column)
     except (TypeError, NotImplementedError):  # unhashable; in Arrow's types too
@@ -149,6 +131,17 @@ def _factorized(column: Any, name: Name) -> Column | Continuous:
     return Column(codes, -1, [None, *(map(_whole, values) if floats else values)], floats)
 
 
+def _without_extension(column: pd.Series) -> Any:
+    """Return numbers and what else NumPy holds as an array; other columns stay what they are."""
+    if isinstance(column.dtype, np.dtype):
+        return column.to_numpy()
+    if column.dtype.kind not in "biuf":
+        return column
+    if column.isna().any():
+        return column.to_numpy(dtype=object)
+    return column.to_numpy(dtype=np.dtype(f"{column.dtype.kind}8".replace("b8", "?")))
+
+
 def _whole(value: Any) -> Any:
     """Return a whole float as an integer of any size, so that no two become one."""
     return int(value) if isinstance(value, float) else value
@@ -167,15 +160,10 @@ def refuse(wrong: Any, text: str, name: Name, **data: Any) -> None:
         raise InputError(text, name=name, where=where, **data)
 
 
-def odd_values(column: Any) -> list[Any]:
-    """Return the values of a column that are no numbers."""
-    if column.dtype.kind in "biuf" or pd.api.types.infer_dtype(column) in NUMERIC:
-        return []
-    return _odd(column)
-
-
-def _odd(values: Any) -> list[Any]:
-    return [v for v in map(plain, values) if not isinstance(v, int | float | Decimal)]
+def odd_values(values: Any) -> list[Any]:
+    """Return the values of a column or table that are there and are no numbers."""
+    there = map(plain, values[~np.asarray(pd.isna(values))])
+    return [value for value in there if not isinstance(value, int | float | Decimal)]
 
 
 def need_classes(column: Column | Continuous, name: Name, advice: str = "") -> Column:
@@ -244,7 +232,7 @@ def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Ar
         else:
             value = value.to_numpy()
     # Not whatever float() can read: the text '1' is no membership.
-    if value.dtype.kind == "O" and not _odd(value[~pd.isna(value)]):
+    if value.dtype.kind == "O" and not odd_values(value):
         value = numbers_of(value, name)
     if value.dtype.kind == "b":
         return value
@@ -315,7 +303,7 @@ def numbers_of(value: Any, name: Name) -> Array:
     given = np.asarray(value)
     missing = np.asarray(pd.isna(given))
     if given.dtype.kind not in "biuf":
-        odd = _odd(given[~missing])
+        odd = odd_values(given)
         if odd or given.dtype.kind != "O":
             wrong = odd[0] if odd else given.dtype
             raise InputError("{name} must hold numbers; got {seen!r}.", name=name, seen=wrong)

@@ -27,7 +27,17 @@ def to_native(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:
     if isinstance(value, pd.Categorical | pd.Index | pd.api.extensions.ExtensionArray):
         return pd.Series(value)
     if isinstance(value, Mapping) and not hasattr(value, "toarray"):  # as a dok_matrix has
-        return _from_columns(value, name)
+        if not value:
+            raise InputError("{name} is an empty dict: pass at least one column.", name=name)
+        columns: dict[Name, Any] = {}
+        for key, own in value.items():
+            shown = Role(str(name), f"[{plain(key)!r}]")
+            column = one_column(own, shown)
+            # Positions rule: pandas would align the indexes.
+            is_series = isinstance(column, pd.Series)
+            columns[shown] = column.reset_index(drop=True) if is_series else column
+        check_lengths(columns)
+        return pd.DataFrame(dict(zip(value, columns.values(), strict=True)))
     if isinstance(value, np.ndarray):
         pass
     elif is_tensor(value):
@@ -56,19 +66,6 @@ def to_native(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:
         text = "{name} must have one or two dimensions; got shape {shape}."
         raise InputError(text, name=name, shape=value.shape)
     return value
-
-
-def _from_columns(columns: Mapping[Any, Any], name: Name) -> pd.DataFrame:
-    """Columns by name. Positions rule: pandas would align their indexes."""
-    if not columns:
-        raise InputError("{name} is an empty dict: pass at least one column.", name=name)
-    read: dict[Name, Any] = {}
-    for key, value in columns.items():
-        shown = Role(str(name), f"[{plain(key)!r}]")
-        column = one_column(value, shown)
-        read[shown] = column.reset_index(drop=True) if isinstance(column, pd.Series) else column
-    check_lengths(read)
-    return pd.DataFrame(dict(zip(columns, read.values(), strict=True)))
 
 
 def is_tensor(value: Any) -> bool:

@@ -172,11 +172,8 @@ def role_of_model(name: str, model: str | None) -> Name:
 
 
 @contextmanager
-def of_the_model(model: str | None) -> Iterator[None]:
-    """Let errors say which model's predictions they are about, if there are several models."""
-    if model is None:
-        yield
-        return
+def of_the_model(model: str) -> Iterator[None]:
+    """Let errors say which model's predictions they are about."""
     names = {name: role_of_model(name, model) for name in ("y_pred", "sensitive_pred")}
     try:
         with speaking(names):

@@ -276,7 +276,7 @@ class Rows(NamedTuple):
     repeats: Array | None = None
     clusters: tuple[Array, Array] | None = None
     summed: Summed | None = None
-    kept: Array | None = None
+    kept: Any = None
 
 
 def side_of_model(side: str, model: str | None) -> Any:

@@ -7,6 +7,7 @@ distinct rows are counted, `sides` says what these are, and names their columns.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,7 +22,6 @@ from skbiasamp._input.checks import (
     Names,
     check_columns,
     check_count,
-    check_distinct,
     check_group_limit,
     check_kinds,
     check_known,
@@ -94,7 +94,8 @@ class How:
         check_option("missing", self.missing, MISSING_POLICIES)
         for name in ("scores", "texts", "numbers"):
             check_option(name, getattr(self, name), (True, False))
-        check_threshold(self.threshold)
+        if self.threshold is not None:
+            check_threshold(self.threshold)
         if self.threshold is not None and (self.texts or self.numbers):
             text = "{threshold} turns scores into labels, and these rows hold {what}: leave it out."
             raise InputError(text, what="texts" if self.texts else "numbers")
@@ -111,13 +112,13 @@ class How:
 class Parameter:
     """A parameter as it was read: columns of classes, or a matrix.
 
-    `titles` are the names of its columns, `floats` is whether a matrix came as floats. `labels`
-    are the codes of the distinct rows, for each column of classes.
+    `titles` are the names of its columns, `floats` is whether they came as floats. `labels` are the
+    codes of the distinct rows, for each column of classes.
     """
 
     name: str
     columns: list[Column] = field(default_factory=list)
-    matrix: Array | None = None
+    matrix: Any = None
     titles: Names = ()
     floats: bool = False
     labels: list[Found] = field(default_factory=list)
@@ -158,8 +159,11 @@ class Reader:
         """Read labels first, then their predictions."""
         raise NotImplementedError
 
-    def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
-        """Return labels and predictions of distinct rows, with the names of their columns."""
+    def sides(self, rows: Array) -> list[Side]:
+        """Return the labels of distinct rows, then their predictions if there are any.
+
+        `rows` is how many rows of the data each is.
+        """
         raise NotImplementedError
 
     def is_embedding(self, side: Side) -> bool:
@@ -169,7 +173,6 @@ class Reader:
 
     def scores(self, score: Parameter, side: Side) -> Side:
         """Return scores that stand beside predictions, or in place of them as an embedding does."""
-        assert score.matrix is not None
         if not _fits(score.matrix, side):
             return Side(score.titles, Members(score.matrix), open=False)
         matrix = self.class_scores(score, side.names, side.pos_label)
@@ -177,7 +180,6 @@ class Reader:
 
     def class_scores(self, score: Parameter, names: Names, pos_label: Hashable) -> Array:
         """Return scores with a column for each name."""
-        assert score.matrix is not None
         return score.matrix
 
 
@@ -197,12 +199,12 @@ class Indicators(Reader):
             matrix = indicator(value, name, soft=soft, scores=scores)
         return Parameter.of_matrix(name, matrix, value)
 
-    def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
+    def sides(self, rows: Array) -> list[Side]:
         if self.how.pos_label is not None and self.role == "task":
             raise no_positive_class(f"is {self.what}")
         label, pred, known = self.label, self.pred, self.known
-        assert label.matrix is not None
-        names, n, order = label.titles, len(label.titles), None
+        names, n = label.titles, len(label.titles)
+        order: Any = slice(None)
         if known is not None:
             if known.one_label or len(known.names) != n:
                 raise InputError(
@@ -216,30 +218,19 @@ class Indicators(Reader):
             known_names = (names, known.names)
             if tuple(range(n)) not in known_names:  # both have names
                 check_known(*known_names, role=self.role)
-            order = self._order(known.names, label, "columns of the training data")
-            names = known.names
-        side = Side(names, Members(_taken(label.matrix, order)), open=False, floats=label.floats)
+            names, other = known.names, "columns of the training data"
+            order = positions_of(names, label.titles, label.name, other, listed=self.how.listed)
+        side = Side(names, Members(label.matrix[:, order]), open=False, floats=label.floats)
         if pred is None or self.is_embedding(side):
-            return side, None
-        assert pred.matrix is not None
+            return [side]
         if pred.matrix.shape[1] != n:
             raise columns_differ(label, pred.name, pred.matrix.shape[1])
         # Beside labels that have no names of their own, those of training count.
-        are_named = label.titles != tuple(range(n))
-        of_labels = self._order(
-            label.titles if are_named else names, pred, f"columns of {label.name}"
-        )
-        predicted = _taken(_taken(pred.matrix, of_labels), order)
-        return side, Side(names, Members(predicted), open=False, floats=pred.floats)
-
-    def _order(self, names: Names, read: Parameter, other: str) -> list[int] | None:
-        """Return where the columns of these names are."""
-        return positions_of(names, read.titles, read.name, other, listed=self.how.listed)
-
-
-def _taken(matrix: Array, positions: list[int] | None) -> Array:
-    """Return columns of a matrix; None: all as they are."""
-    return matrix if positions is None else matrix[:, positions]
+        named = names if label.titles == tuple(range(n)) else label.titles
+        other = f"columns of {label.name}"
+        of_labels = positions_of(named, pred.titles, pred.name, other, listed=self.how.listed)
+        predicted = pred.matrix[:, of_labels][:, order]
+        return [side, Side(names, Members(predicted), open=False, floats=pred.floats)]
 
 
 class Numbers(Indicators):
@@ -249,25 +240,22 @@ class Numbers(Indicators):
 
     def _read(self, name: str, value: Any) -> Parameter:
         if self.how.numbers and self.role == "task":
-            return self._measured(name, value)
+            titles, columns = zip(*columns_of(value), strict=True)
+            if value.ndim == 1:
+                # One column needs no name: it is that of training, or of the labels.
+                known = () if self.known is None else self.known.names
+                own = titles[0] if isinstance(titles[0], str) else "y"
+                titles = known if len(known) == 1 else (own,)
+            shown = [Role(name, f" column {title!r}" * (value.ndim == 2)) for title in titles]
+            matrix = np.column_stack(list(map(measured, columns, shown)))
+            if self.parameters and len(titles) == len(self.label.titles) == 1:
+                titles = self.label.titles
+            return Parameter(name, matrix=matrix, titles=tuple(titles), floats=of_floats(value))
         if value.ndim == 2 or (name == "y_pred" and self.how.threshold is not None):
             return super()._read(name, value)
         column = self._columns.get(name) or encode(value, name)
         floats = column.numbers if isinstance(column, Continuous) else value
         return Parameter.of_matrix(name, as_numbers(floats, name)[:, None], value)
-
-    def _measured(self, name: str, value: Any) -> Parameter:
-        titles, columns = zip(*columns_of(value), strict=True)
-        if value.ndim == 1:
-            # One column needs no name: it is that of training, or of the labels.
-            known = () if self.known is None else self.known.names
-            own = titles[0] if isinstance(titles[0], str) else "y"
-            titles = known if len(known) == 1 else (own,)
-        shown = [Role(name, f" column {title!r}" * (value.ndim == 2)) for title in titles]
-        matrix = np.column_stack(list(map(measured, columns, shown)))
-        if self.parameters and len(titles) == len(self.label.titles) == 1:
-            titles = self.label.titles
-        return Parameter(name, matrix=matrix, titles=tuple(titles), floats=of_floats(value))
 
 
 def reached(value: Any, threshold: float) -> Array:
@@ -304,7 +292,17 @@ class Classes(Reader):
 
     def _read(self, name: str, value: Any) -> Parameter:
         if name == "y_pred" and self.how.threshold is not None:
-            return self._decisions(value, self.how.threshold)
+            above = reached(value, self.how.threshold)
+            n = above.shape[1]
+            if n == 1:
+                return Parameter(name, [Column(above[:, 0].astype(np.uint8), 0, [False, True])])
+            if not self.parameters:
+                return Parameter.of_matrix(name, above, value)
+            raise InputError(
+                "{y_pred} has {n} columns, and {threshold} is for one score a row. Pass the column "
+                "of the positive class.",
+                n=n,
+            )
         if value.ndim == 2:
             matrix = indicator(value, name, soft=True, scores=self.how.scores)
             return Parameter.of_matrix(name, matrix, value)
@@ -324,24 +322,11 @@ class Classes(Reader):
             advice = labelled if name == "y_true" else _KEEP_OR_DROP
         if self.role == "group" and self.how.missing != "error":
             advice = ""
+        column = need_classes(column, name, advice)
         titles = tuple(title for title, _ in columns_of(value))
-        return Parameter(name, [need_classes(column, name, advice)], titles=titles)
+        return Parameter(name, [column], titles=titles, floats=column.floats)
 
-    def _decisions(self, value: Any, threshold: float) -> Parameter:
-        """Read scores as decisions: those of at least the threshold are positive."""
-        above = reached(value, threshold)
-        n = above.shape[1]
-        if n == 1:
-            return Parameter("y_pred", [Column(above[:, 0].astype(np.uint8), 0, [False, True])])
-        if not self.parameters:
-            return Parameter.of_matrix("y_pred", above, value)
-        raise InputError(
-            "{y_pred} has {n} columns, and {threshold} is for one score a row. Pass the column "
-            "of the positive class.",
-            n=n,
-        )
-
-    def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
+    def sides(self, rows: Array) -> list[Side]:
         label, known = self.label, None if self.known is None else self.known.names
         if self.role == "task":
             alone, trained = label.name == "y_pred", self.known
@@ -364,7 +349,18 @@ class Classes(Reader):
             known = None if known is None else whole_classes(known)
         if self.how.threshold is not None and self.role == "task":
             self._name_decisions(known)
-        self._take_probabilities(known)
+        pred = self.parameters[-1]
+        predicted = pred.name not in ("y_true", "sensitive_features") and bool(pred.labels)
+        if predicted and pred.floats and {0, 1}.issuperset(pred.labels[0][1]):
+            # The floats 0.0 and 1.0 may be probabilities.
+            codes, values = pred.labels[0]
+            classes = known or sort_names(self.label.labels[0][1])
+            if len(classes) < 3 or not self.how.scores:  # attackers know more by their numbers
+                classes, positive = self._positive(classes)
+                own = None if pred is self.label and known is None else classes
+                if are_probabilities(values, own, positive, pred.name):
+                    pred.matrix = np.array(values, dtype=float)[codes, None]
+                    pred.labels, pred.floats = [], False
         one_label = self.role == "task"
         coded = {p.name: p.labels[0] for p in self.parameters if p.labels}
         names = align(coded, known, self.role, self.spelling) if coded else known or ()
@@ -382,16 +378,15 @@ class Classes(Reader):
             if parameter.labels:
                 codes, values = parameter.labels[0]
                 labels = Codes(recode(codes, values, names), len(names))
-                floats = parameter.columns[0].floats
                 if parameter.name in ("y_pred", "sensitive_pred"):
                     floats = floats and {0, 1}.issuperset(values)
             elif sides and self.is_embedding(sides[0]):
                 break
             else:
                 labels = Members(self.class_scores(parameter, names, pos_label))
-            own: dict[str, Any] = {} if sides else {"pos_label": pos_label, "columns": columns}
-            sides.append(Side(names, labels, one_label, floats=floats, **own))
-        return sides[0], sides[1] if len(sides) > 1 else None
+            more: dict[str, Any] = {} if sides else {"pos_label": pos_label, "columns": columns}
+            sides.append(Side(names, labels, one_label, floats=floats, **more))
+        return sides
 
     def _name_decisions(self, trained: Names | None) -> None:
         """Name scores below the threshold as the negative class, and the others as the positive."""
@@ -412,23 +407,6 @@ class Classes(Reader):
             whole = whole[::-1]
         codes, decisions = pred.labels[0]
         pred.labels = [(codes, tuple(whole[bool(above)] for above in decisions))]
-
-    def _take_probabilities(self, known: Names | None) -> None:
-        """Read the floats 0.0 and 1.0 of predictions as probabilities, if they are."""
-        pred = self.parameters[-1]
-        if pred.name in ("y_true", "sensitive_features") or not pred.labels:
-            return
-        codes, values = pred.labels[0]
-        if not (pred.columns[0].floats and {0, 1}.issuperset(values)):
-            return
-        classes, positive = known or sort_names(self.label.labels[0][1]), None
-        if self.how.scores and len(classes) > 2:
-            return  # attackers know more classes by their numbers
-        classes, positive = self._positive(classes)
-        own = pred is self.label and known is None
-        if are_probabilities(values, None if own else classes, positive, pred.name):
-            pred.matrix = np.array(values, dtype=float)[codes, None]
-            pred.labels = []
 
     def _positive(self, names: Names) -> tuple[Names, Hashable]:
         """Return the classes and the one that was chosen as positive, here or for training."""
@@ -456,7 +434,6 @@ class Classes(Reader):
         One column is of the positive class: `pos_label`, or the last.
         """
         matrix, what = pred.matrix, "classes" if self.role == "task" else "groups"
-        assert matrix is not None
         n = matrix.shape[1]
         if n == 1 and len(names) == 1:
             raise InputError(
@@ -479,8 +456,8 @@ class Classes(Reader):
                 seen="one column of probabilities" if n == 1 else f"{n} columns",
                 what=f"{len(names)} {what} ({quote(names)})",
             )
-        positions = positions_of(names, pred.titles, pred.name, what, listed=self.how.listed)
-        matrix = matrix if positions is None else matrix[:, positions]
+        order = positions_of(names, pred.titles, pred.name, what, listed=self.how.listed)
+        matrix = matrix[:, order]
         wrong = np.abs(matrix.sum(axis=1) - 1) > 0.01  # more than half precision rounds
         if wrong.any() and not self.how.scores:
             raise InputError(
@@ -526,18 +503,27 @@ _KEEP_OR_DROP = (
 class Groups(Classes):
     """Reads a sensitive feature: groups are the values of its column."""
 
-    def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
+    def sides(self, rows: Array) -> list[Side]:
         titles, known = self.label.titles, self.known
         for parameter in self.parameters:
-            if len(parameter.labels) > 1:
-                parameter.labels = [_combined(parameter.labels)]
+            if len(parameter.labels) > 1:  # the combinations that occur are tuples
+                stacked = np.stack([codes for codes, _ in parameter.labels], axis=1)
+                _, first, codes = np.unique(
+                    as_integers(stacked), return_index=True, return_inverse=True
+                )
+                of_columns = [values for _, values in parameter.labels]
+                names = tuple(
+                    tuple(values[i] for i, values in zip(row, of_columns, strict=True))
+                    for row in stacked[first]
+                )
+                parameter.labels = [(codes, names)]
         if self.how.min_rows is not None:
             self._merge_rare(self.how.min_rows, rows)
         # The combinations of two 0/1 columns in another order look the same.
         if known is not None and len(titles) == len(known.columns) and titles != known.columns:
             check_same_columns(titles, known.columns)
             check_columns(titles, known.columns, self.label.name, "the training data")
-        return super().sides(weight, rows)
+        return super().sides(rows)
 
     def _merge_rare(self, fewest: int, rows: Array) -> None:
         """Give groups of few rows one name, as training has it if that merged some."""
@@ -573,6 +559,7 @@ class SeveralGroups(Groups):
         for title, values in columns_of(value):
             role = Role(name, f" column {title!r}")
             parameter.columns.append(need_classes(encode(values, role), role, advice))
+        parameter.floats = parameter.columns[0].floats
         if self.parameters:
             check_columns(parameter.titles, label.titles, name, label.name)
         return parameter
@@ -581,7 +568,7 @@ class SeveralGroups(Groups):
 class MarginalGroups(SeveralGroups):
     """Reads several sensitive features whose groups stand side by side."""
 
-    def sides(self, weight: Array, rows: Array) -> tuple[Side, Side | None]:
+    def sides(self, rows: Array) -> list[Side]:
         for parameter in self.parameters:
             columns = zip(self.label.titles, parameter.labels, strict=True)
             parameter.labels = [
@@ -589,7 +576,14 @@ class MarginalGroups(SeveralGroups):
                 for title, (codes, values) in columns
             ]
             groups = tuple(group for _, values in parameter.labels for group in values)
-            check_distinct(groups, parameter.name)
+            twice = [group for group, n in Counter(groups).items() if n > 1]
+            if twice:
+                raise InputError(
+                    "{groups='marginal'} names groups column=value, and two groups of {name} would "
+                    "be {twice!r}. Give columns and values distinct names.",
+                    name=parameter.name,
+                    twice=twice[0],
+                )
         names: Names = ()
         for i in range(len(self.label.titles)):
             sides_by_name = {p.name: p.labels[i] for p in self.parameters}
@@ -603,11 +597,11 @@ class MarginalGroups(SeveralGroups):
             names = (*known, *(name for name in names if name not in known))
         sides = []
         for parameter in self.parameters:
-            matrix = np.zeros((len(weight), len(names)), dtype=bool)
+            matrix = np.zeros((len(rows), len(names)), dtype=bool)
             for codes, values in parameter.labels:
-                matrix[np.arange(len(weight)), recode(codes, values, names)] = True
+                matrix[np.arange(len(rows)), recode(codes, values, names)] = True
             sides.append(Side(names, Members(matrix)))
-        return sides[0], sides[1] if len(sides) > 1 else None
+        return sides
 
 
 def align(sides: dict[str, Found], known: Names | None, role: str, spelling: bool = True) -> Names:
@@ -633,17 +627,6 @@ def align(sides: dict[str, Found], known: Names | None, role: str, spelling: boo
     return united([known, union])
 
 
-def _combined(labels: list[Found]) -> Found:
-    """Return the combinations of several columns' values that occur, as tuples."""
-    stacked = np.stack([codes for codes, _ in labels], axis=1)
-    _, first, codes = np.unique(as_integers(stacked), return_index=True, return_inverse=True)
-    names = tuple(
-        tuple(values[i] for i, (_, values) in zip(row, labels, strict=True))
-        for row in stacked[first]
-    )
-    return codes, names
-
-
 def are_many_numbers(column: Column) -> bool:
     """Whether labels are numbers with more values than a binary label has."""
     present = (column.values[i] for i in pd.unique(column.positions()))
@@ -654,38 +637,26 @@ def are_many_numbers(column: Column) -> bool:
 # --------------------------------------------------------------------------- which reader
 
 
-Choice = tuple[type[Reader], dict[str, Any], How]  # a reader, what it reads, and how
+def read_values(
+    role: str, values: dict[str, Any], how: How, columns: dict[str, Column | Continuous]
+) -> Reader:
+    """Return labels and predictions, of tasks or of groups, with the reader that they need.
 
-
-def choose_task_reader(
-    given: dict[str, Any], how: How, columns: dict[str, Column | Continuous]
-) -> Choice:
-    """Return the reader of labels and predictions; `columns` takes up what had to be read."""
-    values: dict[str, Any] = {}
-    for name in ("y_true", "y_pred"):
-        if name in given:
-            values[name] = as_column(given[name])
-    one_label = how.like is not None and how.like[1].one_label
-    reader: type[Reader] = Classes
-    if how.numbers:
-        reader = Numbers
-    elif how.texts:
-        reader = DistinctTexts
-    elif next(iter(values.values())).ndim == 2:
-        reader = Classes if "y_true" not in values and one_label else Indicators
-    elif how.scores and _are_numbers(values, columns, decided=how.threshold is not None):
-        reader = Numbers
-    return reader, values, how
-
-
-def choose_group_reader(
-    given: dict[str, Any], how: How, columns: dict[str, Column | Continuous]
-) -> Choice:
-    """Return the reader of the sensitive features; `columns` takes up what had to be read."""
-    names = ("sensitive_features", "sensitive_pred")
-    values = {name: given[name] for name in names if name in given}
-    reader: type[Reader] = Groups
-    if how.groups == "indicator":
+    `columns` holds what was read of them already, and takes up what has to be read to choose.
+    """
+    reader: type[Reader] = Classes if role == "task" else Groups
+    if role == "task":
+        values = {name: as_column(value) for name, value in values.items()}
+        one_label = how.like is not None and how.like[1].one_label
+        if how.numbers:
+            reader = Numbers
+        elif how.texts:
+            reader = DistinctTexts
+        elif next(iter(values.values())).ndim == 2:
+            reader = Classes if "y_true" not in values and one_label else Indicators
+        elif how.scores and _are_numbers(values, columns, decided=how.threshold is not None):
+            reader = Numbers
+    elif how.groups == "indicator":
         reader = Indicators
         for name, value in values.items():
             if value.ndim == 1:
@@ -699,7 +670,7 @@ def choose_group_reader(
         if how.scores and how.groups != "marginal" and _are_numbers(values, columns):
             # Whether training has numbers too is checked where both are counted.
             reader, how = Numbers, replace(how, like=None)
-    return reader, values, how
+    return reader(values, how, role=role, columns=columns)
 
 
 def _are_numbers(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -37,14 +38,11 @@ from skbiasamp._input.errors import (
     speaking,
 )
 from skbiasamp._input.labels import Codes, Rows, Side, side_of_model
-from skbiasamp._input.readers import (
-    How,
-    Parameter,
-    Reader,
-    choose_group_reader,
-    choose_task_reader,
-)
+from skbiasamp._input.readers import How, Parameter, Reader, read_values
 from skbiasamp._utils.progress import progress
+
+# Labels and their predictions, by what they are about.
+_PARAMETERS = {"task": ("y_true", "y_pred"), "group": ("sensitive_features", "sensitive_pred")}
 
 
 @progress("counting rows")
@@ -92,11 +90,10 @@ def read_rows(
             "{sensitive_features=X['sex']}."
         )
     given: dict[Any, Any] = {"y_true": y_true, "y_pred": y_pred}
-    for named in () if y_preds is None else models:
-        given[role_of_model("y_pred", named)] = y_preds[named]
+    given |= {role_of_model("y_pred", model): own for model, own in (y_preds or {}).items()}
     given |= {"sensitive_features": sensitive_features, "sensitive_pred": sensitive_pred}
-    for named in () if sensitive_preds is None else models:
-        given[role_of_model("sensitive_pred", named)] = sensitive_preds[named]
+    for model, own in (sensitive_preds or {}).items():
+        given[role_of_model("sensitive_pred", model)] = own
     given["y_score"] = y_score
     native = {name: to_native(value, name) for name, value in given.items() if value is not None}
     n = check_lengths(native)
@@ -124,25 +121,25 @@ def read_rows(
         of_rows["kept"] = np.arange(n)
     every = [*tasks.values(), *groups.values()]
     parameters = [parameter for reader in every for parameter in reader.parameters]
-    scores = [] if score is None else [score]
+    parameters += [] if score is None else [score]
     drop = how.missing == "drop"
-    weight, rows, n_dropped = _count(parameters, scores, weight, of_rows, n, drop, merged)
+    weight, rows, n_dropped = _count(parameters, weight, of_rows, n, drop=drop, merged=merged)
     if how.missing == "group":
         for reader in groups.values():
             _check_missing_names(reader)
-    task_sides = _sides(tasks, weight, rows, alone=y_true is None)
-    group_sides = _sides(groups, weight, rows)
+    task_sides = _sides(tasks, rows, alone=y_true is None)
+    group_sides = _sides(groups, rows)
     sides: dict[Any, Side] = {}
     for model in models or (None,):
-        task, task_pred = task_sides.get(model) or task_sides[None]
-        group, group_pred = group_sides.get(model) or group_sides[None]
-        read = {
-            "group": group,
-            "task": None if y_true is None else task,
-            side_of_model("task_pred", model): task if y_true is None else task_pred,
-            side_of_model("group_pred", model): group_pred,
-        }
-        sides |= {name: side for name, side in read.items() if side is not None}
+        task, *task_pred = task_sides.get(model) or task_sides[None]
+        group, *group_pred = group_sides.get(model) or group_sides[None]
+        sides["group"] = group
+        if y_true is None:
+            task_pred = [task]
+        else:
+            sides["task"] = task
+        sides |= {side_of_model("task_pred", model): side for side in task_pred}
+        sides |= {side_of_model("group_pred", model): side for side in group_pred}
     # Attackers may know rows by number, or read them.
     if len(group.names) * len(task.names) > MOST_PAIRS and not (how.scores or how.texts):
         raise InputError(
@@ -161,7 +158,6 @@ def read_rows(
             if maps is None:
                 sides["task_pred"] = tasks[None].scores(score, sides["task"])
             else:  # each row has one of some arrays
-                assert score.matrix is not None
                 codes = Codes(score.matrix[:, 0].astype(np.intp), len(maps))
                 names = tuple(range(len(maps)))
                 sides["task_pred"] = Side(names, codes, open=False, inputs=maps)
@@ -181,24 +177,22 @@ def _read_each(
     """Return the readers of each model's predictions, beside the labels; one without models."""
     readers: dict[Any, Reader] = {}
     columns: dict[str, Column | Continuous] = {}
+    labels, preds = _PARAMETERS[role]
     for model in models or (None,):
-        roles: dict[str, Name] = {name: name for name in ("y_true", "sensitive_features")}
-        roles |= {name: role_of_model(name, model) for name in ("y_pred", "sensitive_pred")}
-        values = {name: native[role] for name, role in roles.items() if role in native}
+        asked = {labels: labels, preds: role_of_model(preds, model)}
+        values = {name: native[own] for name, own in asked.items() if own in native}
         own_columns = dict(columns)
-        choose = choose_task_reader if role == "task" else choose_group_reader
-        with of_the_model(model):
-            reader, values, own_how = choose(values, how, own_columns)
-            readers[model] = reader(values, own_how, role=role, columns=own_columns)
+        with of_the_model(model) if model else nullcontext():
+            readers[model] = read_values(role, values, how, own_columns)
         label = readers[model].label
-        if label.name not in ("y_pred", "sensitive_pred") and len(label.columns) == 1:
+        if label.name == labels and len(label.columns) == 1:
             columns[label.name] = label.columns[0]  # the same beside all predictions
     return readers
 
 
 def _sides(
-    readers: dict[Any, Reader], weight: Array, rows: Array, *, alone: bool = False
-) -> dict[Any, tuple[Side, Side | None]]:
+    readers: dict[Any, Reader], rows: Array, *, alone: bool = False
+) -> dict[Any, list[Side]]:
     """Return labels and each model's predictions, under the names of all.
 
     Raise if values look alike, or few are classes, and name those that are missing.
@@ -206,7 +200,8 @@ def _sides(
     read = {}
     for model, reader in readers.items():
         classes = reader.role == "task" and not (reader.how.texts or reader.how.like)
-        with of_the_model(model), speaking({"y_true": "y_pred"} if alone else {}):
+        of_model = of_the_model(model) if model else nullcontext()
+        with of_model, speaking({"y_true": "y_pred"}) if alone else nullcontext():
             for parameter in reader.parameters:
                 titles = parameter.titles
                 for i, (codes, values) in enumerate(parameter.labels):
@@ -218,22 +213,19 @@ def _sides(
                         named: dict[Any, str] = {None: MISSING, MISSING: NamedMissing(MISSING)}
                         values = tuple(named.get(value, value) for value in values)
                         parameter.labels[i] = codes, values
-            read[model] = reader.sides(weight, rows)
+            read[model] = reader.sides(rows)
     if len(read) == 1:
         return read
-    names = united(label.names for label, _ in read.values())
-    return {
-        model: (label.onto(names), None if pred is None else pred.onto(names))
-        for model, (label, pred) in read.items()
-    }
+    names = united(label.names for label, *_ in read.values())
+    return {model: [side.onto(names) for side in sides] for model, sides in read.items()}
 
 
 def _count(
     parameters: list[Parameter],
-    scores: list[Parameter],
     weight: Array | None,
     of_rows: dict[str, Array],
     n: int,
+    *,
     drop: bool,
     merged: bool,
 ) -> tuple[Array, Array, float]:
@@ -245,9 +237,9 @@ def _count(
     """
     # A column of labels is read once beside the predictions of several models.
     columns = list(dict.fromkeys(c for parameter in parameters for c in parameter.columns))
-    matrices = [p for p in (*parameters, *scores) if p.matrix is not None]
+    matrices = [parameter for parameter in parameters if parameter.matrix is not None]
     whole = weight is None or np.array_equal(weight, np.rint(weight))
-    bits = [bit for p in matrices if p.matrix is not None for bit in p.matrix.T] if merged else []
+    bits = [bit for p in matrices for bit in p.matrix.T] if merged else []
     if not all(((bit == 0) | (bit == 1)).all() for bit in bits):
         bits = []
     if whole and (bits or not matrices) and not of_rows:
@@ -256,7 +248,6 @@ def _count(
         keep = np.ones(len(weight), dtype=bool)
         merged_bits, positions = positions[len(columns) :], positions[: len(columns)]
         for parameter in matrices:
-            assert parameter.matrix is not None
             width, kind = parameter.matrix.shape[1], parameter.matrix.dtype
             parameter.matrix = np.column_stack(merged_bits[:width]).astype(kind)
             merged_bits = merged_bits[width:]
@@ -279,7 +270,6 @@ def _count(
         positions, weight = [codes[keep] for codes in positions], weight[keep]
         of_rows |= {name: values[keep] for name, values in of_rows.items()}
         for parameter in matrices:
-            assert parameter.matrix is not None
             parameter.matrix = parameter.matrix[keep]
     at = dict(zip(columns, positions, strict=True))
     for parameter in parameters:

@@ -20,7 +20,7 @@ from skbiasamp.counts.cells import positive_position, side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.draws import MANY_CELLS
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
-from skbiasamp.counts.several_models import decided
+from skbiasamp.counts.parts import decided
 
 
 class ExactAttacker(ClassifierMixin, BaseEstimator):

@@ -59,7 +59,7 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.draws import divided_into_blocks, in_blocks
 from skbiasamp.counts.merging import ordered
 from skbiasamp.counts.pair_sums import pair_sums
-from skbiasamp.counts.several_models import alone as of_one
+from skbiasamp.counts.parts import alone as of_one
 
 # --------------------------------------------------------------------------- trained attackers
 

@@ -12,7 +12,7 @@ from skbiasamp._utils.random import generator
 from skbiasamp.counts.cells import keys_of, side_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.pair_sums import Blocks, BlockWeights
-from skbiasamp.counts.several_models import LABELS
+from skbiasamp.counts.parts import LABELS
 
 
 def own_generator(random_state: Any) -> np.random.Generator:

@@ -17,8 +17,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from skbiasamp._input.errors import PARAMETER_OF, InputError, Spoken
-from skbiasamp._io.files import opened
-from skbiasamp._io.writing import check_path
+from skbiasamp._io import check_path, opened
 
 # Roles in errors that are called as their options are.
 _ROLES = (

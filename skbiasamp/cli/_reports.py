@@ -18,7 +18,7 @@ import pandas as pd
 
 import skbiasamp
 from skbiasamp._input.errors import InputError, quote, rows_of, speaking
-from skbiasamp._io.files import FEW_ROWS, columns_of_files, find
+from skbiasamp._io import FEW_ROWS, columns_of_files, find
 from skbiasamp._utils.formatting import (
     ALARM,
     INCONCLUSIVE,

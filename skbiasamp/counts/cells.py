@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from skbiasamp._input.labels import (
     in_order_of_bytes,
     join_columns,
 )
-from skbiasamp.counts.clusters import Clusters, profiled
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
 
 SideName = Literal["group", "task", "task_pred", "group_pred", "task_decision"]
@@ -32,6 +31,44 @@ SIDES: tuple[SideName, ...] = ("group", "task", "task_pred", "group_pred")
 # Sums of products that sums of tasks have beside those of labels and of predictions: of both, and
 # of squares if predictions are probabilities.
 BOTH, SQUARE, BOTH_SQUARE = "task_both", "task_square", "task_both_square"
+
+
+class Clusters(NamedTuple):
+    """The cluster profile that each cell is of, and how many clusters have each profile.
+
+    Clusters of equal rows have one profile: what is held does not grow with their number.
+    """
+
+    of: Array
+    n: Array
+
+    @property
+    def total(self) -> int:
+        """Number of clusters."""
+        return int(self.n.sum())
+
+    def take(self, cells: Array) -> Clusters:
+        """Return the profiles of some cells; clusters without them are none."""
+        kept, of = np.unique(self.of[cells], return_inverse=True)
+        return Clusters(of, self.n[kept])
+
+    def apart(self, weight: Array) -> Clusters:
+        """Return each cluster by itself, if every row of cells of whole weights is a cell."""
+        starts = np.append(0, np.cumsum(self.n))[:-1].astype(np.int64)
+        times = self.n[self.of].astype(np.int64)
+        of = [
+            np.repeat(starts[profile] + np.arange(n), weights // n)
+            for profile, n, weights in zip(self.of, times, weight.astype(np.int64), strict=True)
+        ]
+        return Clusters(np.concatenate(of), np.ones(int(self.n.sum())))
+
+    def each(self, weight: Array) -> Array:
+        """Return the weight of each cell in one cluster, of its weight in all."""
+        return weight / self.n[self.of]
+
+    def spread(self, drawn: Array, weight: Array) -> Array:
+        """Return weights of cells if `drawn` clusters of each profile are there."""
+        return drawn[..., self.of] * self.each(weight)
 
 
 class Cells:
@@ -275,13 +312,41 @@ class Cells:
         return reweighted(self, np.bincount(cell, self.weight), sides)
 
     def _profiled(self, clusters: Clusters) -> Self:
-        """Merge equal rows of a cluster, and equal clusters. Those of one row are no clusters."""
+        """Merge equal rows of a cluster, and equal clusters. Those of one row are no clusters.
+
+        Cells are then in an order that only what they hold decides.
+        """
         each = np.bincount(clusters.of, clusters.each(self.rows))
         if (each[clusters.of] == 1).all():
             return with_weight(self, self.weight, self.repeats)._distinct()
         _, code = distinct_rows(keys_of(self))
-        first, rows, weight, profiles = profiled(clusters, code, self.rows, self.row_weight)
-        merged = take(self, first, weight)
+        _, unit = np.unique(self.row_weight, return_inverse=True)
+        _, entry = np.unique(code * (unit.max() + 1) + unit, return_inverse=True)
+        # One entry for each kind of row that a cluster has.
+        pair, first, at = np.unique(
+            clusters.of * (entry.max() + 1) + entry, return_index=True, return_inverse=True
+        )
+        n_rows = np.bincount(at, clusters.each(self.rows))  # of one cluster
+        owner, kind = np.divmod(pair, entry.max() + 1)
+        starts = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
+        sizes = np.diff(np.append(starts, len(owner)))
+        times = clusters.n[owner[starts]]
+        kept: list[Array] = []
+        of: list[Array] = []
+        n: list[Array] = []
+        for size in np.unique(sizes):
+            where = starts[sizes == size][:, None] + np.arange(size)
+            content = np.hstack([kind[where].astype(float), n_rows[where]])
+            _, representative, same = np.unique(
+                content, axis=0, return_index=True, return_inverse=True
+            )
+            kept.append(where[representative].ravel())
+            profile = np.arange(len(representative)) + sum(map(len, n))
+            of.append(np.repeat(profile, size))
+            n.append(np.bincount(same.reshape(-1), times[sizes == size]))
+        profiles, cells = Clusters(np.concatenate(of), np.concatenate(n)), np.concatenate(kept)
+        rows = n_rows[cells] * profiles.n[profiles.of]
+        merged = take(self, first[cells], rows * self.row_weight[first[cells]])
         merged.repeats = None if self.whole else rows
         merged.clusters = profiles
         return merged
@@ -307,7 +372,13 @@ class Cells:
         """
         chosen = self
         if groups is not None:
-            chosen = narrowed(chosen, "group", check_selection(groups, self.groups, "group"))
+            names = check_selection(groups, self.groups, "group")
+            at = [self.groups.index(name) for name in names]
+            # Rows of other groups are left out; those of other tasks stay.
+            members = self._sides["group"].labels.select(np.array(at)).dense(slice(None), bool)
+            rows = np.flatnonzero(members.any(axis=1))
+            chosen = take(self, rows, self.weight[..., rows])
+            chosen = with_sides(chosen, chosen._sides | selected(chosen, "group", at))
         if tasks is not None:
             if self.classes is not None:
                 raise InputError(
@@ -315,7 +386,8 @@ class Cells:
                     "one-column label ({classes}) belong together.",
                     classes=quote(self.classes),
                 )
-            chosen = narrowed(chosen, "task", check_selection(tasks, self.tasks, "task"))
+            at = [self.tasks.index(name) for name in check_selection(tasks, self.tasks, "task")]
+            chosen = with_sides(chosen, chosen._sides | selected(chosen, "task", at))
         return chosen._distinct()
 
     def __radd__(self, other: object) -> Self:
@@ -463,18 +535,6 @@ def drawn(cells: C, position: int) -> C:
     return take(cells, rows, weight[rows])
 
 
-def narrowed(cells: C, role: str, wanted: Names) -> C:
-    """Return cells with only some columns of groups or tasks, in labels and predictions."""
-    names = cells.groups if role == "group" else cells.tasks
-    at = np.array([names.index(name) for name in wanted], dtype=np.intp)
-    if role == "group":
-        # Rows of other groups are left out; those of other tasks stay.
-        members = cells._sides["group"].labels.select(at).dense(slice(None), bool)
-        rows = np.flatnonzero(members.any(axis=1))
-        cells = take(cells, rows, cells.weight[..., rows])
-    return with_sides(cells, cells._sides | selected(cells, role, at))
-
-
 def selected(cells: Cells, role: str, positions: Any) -> dict[SideName, Side]:
     """Return labels and predictions of groups or tasks with only some of the names."""
     sides = cells._sides.items()
@@ -517,10 +577,7 @@ def as_labels(cells: C) -> C:
 
 def keys_of(cells: Cells) -> Array:
     """Return one row of integers a cell, equal exactly where all labels are."""
-    keys = [side.labels.keys() for side in cells._sides.values()]
-    if cells.poststrata is not None:
-        keys.append(cells.poststrata[:, None])
-    return np.ascontiguousarray(np.hstack(keys))
+    return np.column_stack(list(key_columns(cells)))
 
 
 def key_columns(cells: Cells) -> Iterator[Array]:
@@ -534,3 +591,8 @@ def key_columns(cells: Cells) -> Iterator[Array]:
 def distinct(cells: C) -> C:
     """Merge equal cells. Fractional weights stay apart: each is a row of its own."""
     return cells._distinct()
+
+
+def of_single_rows(rows: Array) -> Clusters:
+    """Return clusters of one row each."""
+    return Clusters(np.arange(len(rows)), rows.astype(float))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable
-from typing import Any, TypeGuard
+from typing import Any
 
 import pandas as pd
 
@@ -12,18 +12,13 @@ from skbiasamp._input.errors import columns_named
 from skbiasamp._input.labels import Summed
 from skbiasamp._input.options import keywords
 from skbiasamp._input.rows import read_rows
-from skbiasamp._io.writing import written
-from skbiasamp.counts import (
-    cells,
-    draws,
-    merging,
-    several_models,
-)
+from skbiasamp._io import written
+from skbiasamp.counts import cells, draws, merging, parts
 from skbiasamp.counts.cells import SIDES, Cells, SideName
 from skbiasamp.counts.frames import read_frame
 from skbiasamp.counts.stored import load_cells, read_counts, write_cells, write_table
 
-__all__ = ["SIDES", "Contingency", "SideName", "Summed", "is_contingency"]
+__all__ = ["SIDES", "Contingency", "SideName", "Summed"]
 
 
 class Contingency(Cells):
@@ -309,20 +304,21 @@ class Contingency(Cells):
             "weight": weight,
             "cluster": cluster,
         }
-        return read_frame(
-            frame,
-            named,
-            cls,
-            joint=joint,
-            groups=groups,
-            missing=missing,
-            min_rows=min_rows,
-            like=like,
-            pos_label=pos_label,
-            max_groups=max_groups,
-            texts=texts,
-            numbers=numbers,
-            threshold=threshold,
+        return cls.of_rows(
+            read_frame(
+                frame,
+                named,
+                joint=joint,
+                groups=groups,
+                missing=missing,
+                min_rows=min_rows,
+                like=like,
+                pos_label=pos_label,
+                max_groups=max_groups,
+                texts=texts,
+                numbers=numbers,
+                threshold=threshold,
+            )
         )
 
     def __eq__(self, other: object) -> bool:
@@ -407,8 +403,8 @@ class Contingency(Cells):
         -------
         contingency : Contingency
         """
-        several_models.check_model(name, self.models, "name")
-        return cells.distinct(several_models.alone(self, name, known=True))
+        parts.check_model(name, self.models, "name")
+        return cells.distinct(parts.alone(self, name, known=True))
 
     def both(self, role: str) -> Contingency:
         """Return the contingency whose prediction is what label and prediction have in common.
@@ -463,8 +459,3 @@ class Contingency(Cells):
         contingency : Contingency
         """
         return cls(**load_cells(text))
-
-
-def is_contingency(value: Any) -> TypeGuard[Contingency]:
-    """Return whether labels are counted already."""
-    return isinstance(value, Contingency)

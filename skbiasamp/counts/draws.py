@@ -18,13 +18,13 @@ from skbiasamp.counts.cells import (
     C,
     Cells,
     keys_of,
+    of_single_rows,
     reweighted,
     side_of,
     sides_of,
     take,
     with_weight,
 )
-from skbiasamp.counts.clusters import of_single_rows
 from skbiasamp.counts.merging import ordered
 from skbiasamp.counts.pair_sums import Blocks
 
@@ -101,25 +101,23 @@ def divided_into_blocks(cells: Cells, rng: np.random.Generator) -> Blocks | None
 
 def _drawn(cells: Cells, n_draws: int, rng: np.random.Generator) -> tuple[Array, Array | None]:
     """Return drawn weights, and of how many rows each is if weights are not counts."""
-    clusters = cells.clusters
+    clusters, n = cells.clusters, int(cells.rows.sum())
     if clusters is not None:
         total = clusters.total
         drawn = rng.multinomial(total, clusters.n / total, size=n_draws)
         rows = clusters.spread(drawn, cells.rows)
-        return (rows, None) if cells.whole else (rows * cells.row_weight, rows)
-    n = int(cells.rows.sum())
-    if 8 * cells.n_cells < n:
+    elif 8 * cells.n_cells < n:
         rows = rng.multinomial(n, cells.rows / n, size=n_draws).astype(float)
-        return (rows, None) if cells.whole else (rows * cells.row_weight, rows)
-    # As many cells as rows: drawing row numbers is faster than drawing counts.
-    owner = np.repeat(np.arange(cells.n_cells), cells.rows.astype(int))
-    # Single precision is exact up to 2**24, and halves what the products have to read.
-    single = cells.whole and n < 2**24
-    rows = np.empty((n_draws, cells.n_cells), np.float32 if single else np.float64)
-    for draw in rows:
-        drawn = rng.integers(0, n, size=n, dtype=np.int32 if n < 2**31 else np.int64)
-        picked = drawn if len(owner) == cells.n_cells else owner[drawn]
-        draw[:] = np.bincount(picked, minlength=cells.n_cells)
+    else:
+        # As many cells as rows: drawing row numbers is faster than drawing counts.
+        owner = np.repeat(np.arange(cells.n_cells), cells.rows.astype(int))
+        # Single precision is exact up to 2**24, and halves what the products have to read.
+        single = cells.whole and n < 2**24
+        rows = np.empty((n_draws, cells.n_cells), np.float32 if single else np.float64)
+        for draw in rows:
+            numbers = rng.integers(0, n, size=n, dtype=np.int32 if n < 2**31 else np.int64)
+            picked = numbers if len(owner) == cells.n_cells else owner[numbers]
+            draw[:] = np.bincount(picked, minlength=cells.n_cells)
     return (rows, None) if cells.whole else (rows * cells.row_weight, rows)
 
 

@@ -22,23 +22,26 @@ from skbiasamp._input.classes import no_positive_class, positive_class, united, 
 from skbiasamp._input.errors import InputError, InputTypeError, quote
 from skbiasamp._input.labels import Side, join_columns, occurring, stack
 from skbiasamp.counts.cells import (
+    BOTH,
+    BOTH_SQUARE,
+    SQUARE,
     C,
     Cells,
+    Clusters,
     SideName,
     distinct,
     key_columns,
     keys_of,
     labels_of,
     naming_names,
+    of_single_rows,
     selected,
     side_of,
     sides_of,
     take,
     with_sides,
 )
-from skbiasamp.counts.clusters import of_single_rows, stacked
 from skbiasamp.counts.pair_sums import pair_sums
-from skbiasamp.counts.tasks import with_squares
 
 
 def equal(cells: Cells, other: Cells) -> bool:
@@ -143,11 +146,10 @@ def merged(contingencies: Iterable[C]) -> C:
     for part in every:
         part.require_single("A sum")
     if in_tasks and any(part.soft("task_pred") for part in every):
-        every = list(map(with_squares, every))
+        every = list(map(_with_squares, every))
     # Before anything is stacked, so that an error is about what the user passed.
     pos_label = common_positive(every)
-    _check_parts(every)
-    groups, tasks = _names_of_all(every, "group"), _names_of_all(every, "task")
+    groups, tasks = common_names(every)
     parts = [_onto(part, groups, tasks) for part in every]
     sides = {
         name: replace(
@@ -157,9 +159,7 @@ def merged(contingencies: Iterable[C]) -> C:
         )
         for name, side in parts[0].items()
     }
-    columns = next(
-        (names_of_columns for part in every if (names_of_columns := part.group_columns)), None
-    )
+    columns = next(filter(None, (part.group_columns for part in every)), ())
     if columns:
         sides["group"] = replace(sides["group"], columns=columns)
     if pos_label is not None:
@@ -169,7 +169,10 @@ def merged(contingencies: Iterable[C]) -> C:
     split = any(not part.whole for part in every)
     clusters = None
     if any(part.clusters is not None for part in every):
-        clusters = stacked([part.clusters or of_single_rows(part.rows) for part in every])
+        each = [part.clusters or of_single_rows(part.rows) for part in every]
+        before = np.cumsum([0, *(len(own.n) for own in each)])  # no cluster is in two data sets
+        of = [own.of + low for own, low in zip(each, before, strict=False)]
+        clusters = Clusters(np.concatenate(of), np.concatenate([own.n for own in each]))
     total = type(first)(
         np.concatenate([part.weight for part in every]),
         sides,
@@ -181,17 +184,58 @@ def merged(contingencies: Iterable[C]) -> C:
     return distinct(total)
 
 
-def check_alike(part: C, other: C) -> None:
-    """Raise unless two data sets hold the same kinds of labels, whatever their names."""
-    _check_parts([part, other])
-    for name in ("group", "task"):
-        _names_of_all([part, other], name)
+def _with_squares(cells: C) -> C:
+    """Return sums with squares: those of 0 and 1 are the numbers themselves."""
+    sides: dict[Any, Side] = dict(sides_of(cells))
+    if SQUARE in sides or "task_pred" not in sides:
+        return cells
+    return with_sides(cells, sides | {SQUARE: sides["task_pred"], BOTH_SQUARE: sides[BOTH]})
 
 
 def conformed(cells: C, like: Cells) -> C:
-    """Return cells with the groups and tasks of `like`, in that order, and their own."""
+    """Return cells with the groups and tasks of `like`, in that order, and their own.
+
+    Raise if they cannot have those of the training labels.
+    """
     require_cells("like", like)
-    _check_alike(cells, like)
+    if (cells.classes is None) != (like.classes is None):
+        kinds = ["indicator columns", "one column of classes"]
+        raise InputError(
+            "The training labels were {trained} but the audited ones are {seen}. Pass the same "
+            "kind of labels to both.",
+            trained=kinds[like.classes is not None],
+            seen=kinds[cells.classes is not None],
+        )
+    for role in _ROLES:
+        mine, known = _naming(cells, role), _known_names(_naming(like, role))
+        check_kinds(known, mine.names, "the training labels", f"the audited {role}")
+        check_missing_names(known, mine.names)
+        if not mine.open or set(mine.names).isdisjoint(known):
+            check_known(mine.names, known, role=role)
+        lacking = [] if mine.open else [name for name in known if name not in mine.names]
+        if lacking:
+            raise InputError(
+                "The training labels had the {role} columns {lacking}, which the audited ones "
+                "lack. Pass the same columns to both.",
+                role=role,
+                lacking=quote(lacking),
+            )
+    columns, trained_columns = (side_of(part, "group").columns for part in (cells, like))
+    check_order(trained_columns, columns)
+    check_same_columns(columns, trained_columns)
+    if like.indicator != cells.indicator:
+        raise InputError(
+            "One of training and audited groups overlap ({groups='indicator'} or 'marginal'), the "
+            "other do not: make both contingencies with the same {groups}."
+        )
+    chosen, trained_class = cells.naming.pos_label, like.pos_label
+    if chosen not in (None, trained_class):
+        raise InputError(
+            "The positive class of the audited labels is {chosen!r}, and that of the training "
+            "labels is {trained!r}. Make both contingencies with the same {pos_label}.",
+            chosen=chosen,
+            trained=trained_class,
+        )
     group, task = side_of(like, "group"), like.naming
     mine, own = cells.naming, side_of(cells, "group")
     groups, tasks = united([like.groups, cells.groups]), united([_known_names(task), mine.names])
@@ -307,37 +351,29 @@ def _onto(cells: Cells, groups: Names, tasks: Names) -> dict[SideName, Side]:
     }
 
 
-def _check_parts(every: list[C]) -> None:
-    """Raise if predictions are in only some of them."""
-    first = every[0]
+def common_names(every: list[C]) -> tuple[Names, Names]:
+    """Return the groups and the tasks of all; raise unless all hold the same kinds of labels."""
     for other in every[1:]:
-        lacking = sorted(set(sides_of(first)) ^ set(sides_of(other)))
+        lacking = sorted(set(sides_of(every[0])) ^ set(sides_of(other)))
         if lacking:
             raise InputError(
                 "Only one of two contingencies has {lacking}: all must hold the same of labels, "
                 "predictions and predicted groups to be added.",
                 lacking=quote(lacking),
             )
+    return _names_of_all(every, "group", "group_pred"), _names_of_all(every, "task", "task_pred")
 
 
-def _same_form(first: Side, other: Side) -> bool:
-    """Whether predictions are both classes, both probabilities, or both scores in first column."""
-    scores = [side.labels.width < len(side.names) for side in (first, other)]
-    alike = first.is_matrix == other.is_matrix or _certain(first) or _certain(other)
-    return alike and scores[0] == scores[1]
-
-
-def _certain(side: Side) -> bool:
-    """Whether the floats 0.0 and 1.0 were read as classes: beside others they are probabilities."""
-    return side.floats and not side.is_matrix
-
-
-def _names_of_all(every: list[C], name: SideName) -> Names:
+def _names_of_all(every: list[C], name: SideName, predicted: SideName) -> Names:
     """Return the names of all; indicator columns must be the same ones."""
-    predicted: SideName = "task_pred" if name == "task" else "group_pred"
+
+    def is_certain(side: Side) -> bool:
+        """Whether floats 0.0 and 1.0 were read as classes: beside others they are probabilities."""
+        return side.floats and not side.is_matrix
+
     # Those that go with any others last.
     first, *others = sorted(
-        every, key=lambda part: part.has(predicted) and _certain(side_of(part, predicted))
+        every, key=lambda part: part.has(predicted) and is_certain(side_of(part, predicted))
     )
     mine = _naming(first, name)
     for other in others:
@@ -346,7 +382,10 @@ def _names_of_all(every: list[C], name: SideName) -> Names:
         if first.has(name):
             same_form &= mine.is_matrix == theirs.is_matrix
         if first.has(predicted):
-            same_form &= _same_form(side_of(first, predicted), side_of(other, predicted))
+            # Both are classes, probabilities, or scores in their first column.
+            pair = [side_of(part, predicted) for part in (first, other)]
+            same_form &= len({side.labels.width < len(side.names) for side in pair}) == 1
+            same_form &= len({side.is_matrix for side in pair}) == 1 or any(map(is_certain, pair))
         if not same_form:
             raise InputError(
                 "The two contingencies hold {role}s of different kinds (one column of labels, "
@@ -358,8 +397,8 @@ def _names_of_all(every: list[C], name: SideName) -> Names:
         if mine.names == theirs.names:
             continue
         check_kinds(mine.names, theirs.names, f"one contingency's {name}", f"the other's {name}")
-        if not mine.open and set(mine.names) != set(theirs.names):
-            only = sorted(map(str, set(mine.names) ^ set(theirs.names)))
+        only = sorted(map(str, set(mine.names) ^ set(theirs.names)))
+        if only and not mine.open:
             raise InputError(
                 "The two contingencies have different {role} columns: {only} is in only one of "
                 "them.",
@@ -383,45 +422,3 @@ def common_positive(every: list[C]) -> Hashable:
                     own=own,
                 )
     return positive
-
-
-def _check_alike(cells: Cells, like: Cells) -> None:
-    """Raise if audited cells cannot have the groups and tasks of the training labels."""
-    if (cells.classes is None) != (like.classes is None):
-        kinds = ["indicator columns", "one column of classes"]
-        raise InputError(
-            "The training labels were {trained} but the audited ones are {seen}. Pass the same "
-            "kind of labels to both.",
-            trained=kinds[like.classes is not None],
-            seen=kinds[cells.classes is not None],
-        )
-    for role in _ROLES:
-        mine, known = _naming(cells, role), _known_names(_naming(like, role))
-        check_kinds(known, mine.names, "the training labels", f"the audited {role}")
-        check_missing_names(known, mine.names)
-        if not mine.open or set(mine.names).isdisjoint(known):
-            check_known(mine.names, known, role=role)
-        lacking = [] if mine.open else [name for name in known if name not in mine.names]
-        if lacking:
-            raise InputError(
-                "The training labels had the {role} columns {lacking}, which the audited ones "
-                "lack. Pass the same columns to both.",
-                role=role,
-                lacking=quote(lacking),
-            )
-    columns, trained_columns = (side_of(part, "group").columns for part in (cells, like))
-    check_order(trained_columns, columns)
-    check_same_columns(columns, trained_columns)
-    if like.indicator != cells.indicator:
-        raise InputError(
-            "One of training and audited groups overlap ({groups='indicator'} or 'marginal'), the "
-            "other do not: make both contingencies with the same {groups}."
-        )
-    chosen, trained_class = cells.naming.pos_label, like.pos_label
-    if chosen not in (None, trained_class):
-        raise InputError(
-            "The positive class of the audited labels is {chosen!r}, and that of the training "
-            "labels is {trained!r}. Make both contingencies with the same {pos_label}.",
-            chosen=chosen,
-            trained=trained_class,
-        )

@@ -162,7 +162,15 @@ def pair_sums(left: Labels, right: Labels, weight: Any) -> Array:
             sums = np.asarray((one_hot @ weight.T).T, dtype=float)
         return sums.reshape(*weight.shape[:-1], left.width, right.width)
     if weight.ndim == 1:
-        return _sums_of_matrices(left, right, weight)
+        plain = bool((weight == 1).all())
+        kind = np.float32 if plain and not (left.soft or right.soft) else np.float64
+        sums = np.zeros((left.width, right.width))
+        for some in in_slices(len(weight)):
+            block = left.dense(some, kind)
+            if not plain:
+                block = block * weight[some, None]
+            sums += block.T @ right.dense(some, kind)
+        return sums
     if isinstance(right, Codes):
         return np.swapaxes(pair_sums(right, left, weight), -1, -2)
     # A product for each column of one side needs no more memory than the draws themselves.
@@ -173,16 +181,4 @@ def pair_sums(left: Labels, right: Labels, weight: Any) -> Array:
         rows, share = left.within(i)
         drawn = weight[:, rows] if share is None else weight[:, rows] * share
         sums[:, i] = drawn @ right.dense(rows, dtype)
-    return sums
-
-
-def _sums_of_matrices(left: Labels, right: Labels, weight: Array) -> Array:
-    plain = bool((weight == 1).all())
-    dtype = np.float32 if plain and not (left.soft or right.soft) else np.float64
-    sums = np.zeros((left.width, right.width))
-    for rows in in_slices(len(weight)):
-        block = left.dense(rows, dtype)
-        if not plain:
-            block = block * weight[rows, None]
-        sums += block.T @ right.dense(rows, dtype)
     return sums

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,12 @@ from skbiasamp.counts.cells import (
     SIDES,
     SQUARE,
     Cells,
+    Clusters,
     distinct,
     keys_of,
     naming_names,
     sides_of,
 )
-from skbiasamp.counts.clusters import Clusters
 
 OPTIONS = {side: OPTION_OF[side] for side in ("task", "task_pred", "group", "group_pred")}
 
@@ -131,14 +131,10 @@ def column_of_name(side: str, name: Hashable) -> str:
 def _name(text: str) -> Hashable:
     """Return the name that `column_of_name` wrote."""
     try:
-        value = json.loads(text)
+        name: Hashable = _read_name(json.loads(text))
     except (ValueError, RecursionError):
         return text
-    return text if isinstance(value, dict) else _tuples(value)
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+    return name
 
 
 # --------------------------------------------------------------------------- written as a table
@@ -190,57 +186,54 @@ def write_table(cells: Cells) -> pd.DataFrame:
 def write_cells(cells: Cells) -> dict[str, Any]:
     """Return cells as what JSON can hold."""
     cells.require_single("JSON")
-    sides = sides_of(cells)
-    return {
+    sides = {}
+    for name, side in sides_of(cells).items():
+        codes = side.labels.codes if isinstance(side.labels, Codes) else None
+        kind = float if side.soft else int
+        sides[name] = {
+            "names": side.names,
+            "codes": codes,
+            "matrix": side.labels.dense(slice(None), kind) if codes is None else None,
+            "soft": side.soft,
+            "one_label": side.one_label,
+            "open": side.open,
+            "columns": side.columns,
+            "pos_label": side.pos_label,
+            "floats": side.floats,
+        }
+    fields = {
         "format": _FORMAT,
-        "weight": _written(cells.weight),
-        "sides": {name: _write_side(side) for name, side in sides.items()},
+        "weight": cells.weight,
+        "sides": sides,
         "n_dropped": cells.n_dropped,
-        "repeats": _written(cells.repeats),
+        "repeats": cells.repeats,
         "summed": cells.summed,
-        "clusters": _written(cells.clusters),
+        "clusters": cells.clusters,
     }
+    written: dict[str, Any] = _written(fields)
+    return written
 
 
 def _written(value: Any) -> Any:
-    """Return what a field holds as JSON has it: numbers, names, or fields of its own."""
+    """Return fields, numbers or a name as JSON has them; the list of a name is a combination."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, Clusters):
-        return {name: _written(part) for name, part in value._asdict().items()}
-    return [_write_name(name) for name in value] if isinstance(value, tuple) else value
-
-
-def _write_side(side: Side) -> dict[str, Any]:
-    codes = side.labels.codes if isinstance(side.labels, Codes) else None
-    matrix = side.labels.dense(slice(None), float if side.soft else int) if codes is None else None
-    return {
-        "names": _written(side.names),
-        "codes": _written(codes),
-        "matrix": _written(matrix),
-        "soft": side.soft,
-        "one_label": side.one_label,
-        "open": side.open,
-        "columns": _written(side.columns),
-        "pos_label": _write_name(side.pos_label),
-        "floats": side.floats,
-    }
-
-
-def _write_name(name: Hashable) -> Any:
-    """Return a name as JSON has it; a list is a combination."""
-    name = plain(name)
-    if isinstance(name, tuple):
-        return [_write_name(part) for part in name]
-    if isinstance(name, NamedMissing):
-        return {_TEXT_OF: str(name)}
-    if name is None or isinstance(name, str | bool | int | float):
-        return name
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {name: _written(part) for name, part in value.items()}
+    value = plain(value)
+    if isinstance(value, tuple):
+        return list(map(_written, value))
+    if isinstance(value, NamedMissing):
+        return {_TEXT_OF: str(value)}
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
     raise InputTypeError(
         "{shown} is the name of a group or a task, and JSON has no {kind}: name it with text or a "
         "number to store it.",
-        shown=repr(name),
-        kind=type(name).__name__,
+        shown=repr(value),
+        kind=type(value).__name__,
     )
 
 
@@ -277,40 +270,17 @@ def _read_text(text: str) -> dict[str, Any]:
             "`Contingency.to_json` wrote.",
             format=_FORMAT,
         )
-    field = "weight"
-    try:
-        n = len(content[field])
-        weight = _numbers(content[field], (n,), 0, _MOST)
-        field = "n_dropped"
-        n_dropped = float(_numbers(content[field], (), 0))
-        field = "repeats"
-        repeats = None if content[field] is None else _whole(content[field], n, 0)
-        field = "summed"
-        summed = content[field]
-        _require(summed in (None, "tasks"))
-        field = "sides"
-        sides = _read_sides(content[field], n, in_tasks=summed == "tasks")
-        field = "clusters"
-        clusters = None
-        if content[field] is not None:
-            _require(summed is None)
-            number = _whole(content[field]["n"], len(content[field]["n"]), 1)
-            of = _whole(content[field]["of"], n, 0, len(number) - 1)
-            clusters = Clusters(of.astype(np.intp), number)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise InputError(
-            "This contingency is damaged: its field {field!r} is not what "
-            "`Contingency.to_json` writes. Write it again.",
-            field=field,
-        ) from error
-    return {
-        "weight": weight,
-        "sides": sides,
-        "n_dropped": n_dropped,
-        "repeats": repeats,
-        "summed": summed,
-        "clusters": clusters,
-    }
+    read: dict[str, Any] = {}
+    for field, read_field in _FIELDS.items():
+        try:
+            read[field] = read_field(content[field], read)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise InputError(
+                "This contingency is damaged: its field {field!r} is not what "
+                "`Contingency.to_json` writes. Write it again.",
+                field=field,
+            ) from error
+    return read
 
 
 # What follows raises any error if a field cannot be read.
@@ -339,7 +309,22 @@ def _whole(value: Any, n: int, least: float, most: float = _MOST) -> Array:
     return array
 
 
-def _read_sides(value: Any, n_cells: int, *, in_tasks: bool) -> dict[Any, Side]:
+def _read_summed(value: Any, _: Any) -> Any:
+    _require(value in (None, "tasks"))
+    return value
+
+
+def _read_clusters(value: Any, read: dict[str, Any]) -> Clusters | None:
+    if value is None:
+        return None
+    _require(read["summed"] is None)
+    number = _whole(value["n"], len(value["n"]), 1)
+    of = _whole(value["of"], len(read["weight"]), 0, len(number) - 1)
+    return Clusters(of.astype(np.intp), number)
+
+
+def _read_sides(value: Any, read: dict[str, Any]) -> dict[Any, Side]:
+    n_cells, in_tasks = len(read["weight"]), read["summed"] == "tasks"
     sides = {name: _read_side(side, n_cells) for name, side in value.items()}
     possible = (*SIDES, BOTH, SQUARE, BOTH_SQUARE) if in_tasks else SIDES
     # A side is one of several models' unless tasks were summed.
@@ -387,3 +372,14 @@ def _read_name(value: Any) -> Any:
         return NamedMissing(MISSING)
     _require(value is None or isinstance(value, str | bool | int | float))
     return value
+
+
+# What reads each field: it is given the fields before it, too.
+_FIELDS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
+    "weight": lambda value, _: _numbers(value, (len(value),), 0, _MOST),
+    "n_dropped": lambda value, _: float(_numbers(value, (), 0)),
+    "repeats": lambda value, read: None if value is None else _whole(value, len(read["weight"]), 0),
+    "summed": _read_summed,
+    "sides": _read_sides,
+    "clusters": _read_clusters,
+}

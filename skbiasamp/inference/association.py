@@ -22,7 +22,7 @@ from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import require_cells
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
-from skbiasamp.counts.tasks import of_task
+from skbiasamp.counts.parts import of_task
 from skbiasamp.inference.influence import degrees_of_freedom, unit_sums
 
 # Numbers held at once: rows × pairs.

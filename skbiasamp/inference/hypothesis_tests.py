@@ -16,7 +16,7 @@ from skbiasamp._input.options import keywords
 from skbiasamp.counts.cells import labels_of, sides_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.pair_sums import pair_sums
-from skbiasamp.counts.several_models import differ
+from skbiasamp.counts.parts import differ
 
 ADJUSTMENTS = ("holm", "fdr", None)
 

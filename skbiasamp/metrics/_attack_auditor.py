@@ -26,7 +26,7 @@ from skbiasamp.attackers.resampling import own_generator
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group, groups_by_counts, ordered, renamed_onto
-from skbiasamp.counts.several_models import alone, together
+from skbiasamp.counts.parts import alone, together
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, n_changed
 from skbiasamp.inference.runs import Mean, by_rows, of_draws, shared_rows, shared_rows_of_difference
 from skbiasamp.inference.value import FEWEST_ROWS

@@ -23,7 +23,7 @@ from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group, renamed_onto
-from skbiasamp.counts.several_models import of_model
+from skbiasamp.counts.parts import of_model
 from skbiasamp.inference.association import Association
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.pairs import Pairs

@@ -32,9 +32,9 @@ from skbiasamp._utils.docstrings import documented, filling
 from skbiasamp._utils.progress import Step, progress
 from skbiasamp._utils.warnings import collected, warn
 from skbiasamp.counts import cells
-from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
+from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group, ordered
-from skbiasamp.counts.several_models import check_model, of_model
+from skbiasamp.counts.parts import check_model, of_model
 from skbiasamp.inference.runs import METHODS, Mean
 from skbiasamp.metrics.comparing import RUN, Runs, by_run, compare_runs, each_run, mean_of_models
 from skbiasamp.metrics.inputs import count_labels, require_predictions, rest_by_name
@@ -196,7 +196,7 @@ class BaseAuditor(ABC, WithOptions):
         labels["sample_weight"] = sample_weight
         with self._progress():
             test = self.count_audited(y_true, y_pred, **labels, **columns)
-            if not (self._scores or is_contingency(y_true)):
+            if not (self._scores or isinstance(y_true, Contingency)):
                 check_class(test)
             value = self._value(test)
         if self._compares_groups and not differ_in_group(test):
@@ -237,7 +237,7 @@ class BaseAuditor(ABC, WithOptions):
         labels |= {"sample_weight": sample_weight, "clusters": clusters}
         with self._progress():
             test = self.count_audited(y_true, y_pred, **labels, **columns)
-            if not (self._scores or is_contingency(y_true)):
+            if not (self._scores or isinstance(y_true, Contingency)):
                 check_class(test)
             return self._result(test)
 
@@ -293,7 +293,7 @@ class BaseAuditor(ABC, WithOptions):
             self._validate_params()
             self._check_fitted()
             runs: dict[str, list[str]] = {}
-            if not (is_contingency(y_true) or columns):
+            if not (isinstance(y_true, Contingency) or columns):
                 runs, labels = each_run(y_true, labels)
             cells = self.count_models(y_true, labels, columns)
             models = tuple(runs) or cells.models
@@ -514,7 +514,7 @@ class BaseAuditor(ABC, WithOptions):
         engine = {"joint": True} if columns and self._joint else {}
         with speaking(max_groups=_in_contingency):
             cells = count_labels(y_true, labels, columns, engine=engine, **how)
-        if is_contingency(y_true):
+        if isinstance(y_true, Contingency):
             self._check_read(cells)
         return cells
 
@@ -587,7 +587,7 @@ class BaseAuditor(ABC, WithOptions):
         for model in test.models:
             with of_the_model(model):
                 self._check(of_model(test, model))
-        if not (self._scores or is_contingency(y_true)):
+        if not (self._scores or isinstance(y_true, Contingency)):
             check_class(test)
         return test
 

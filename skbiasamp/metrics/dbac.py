@@ -22,7 +22,7 @@ from skbiasamp.attackers.attack_run import AttackRun
 from skbiasamp.attackers.qualities import divide
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.counts.several_models import of_model
+from skbiasamp.counts.parts import of_model
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.lic import SIDES, TextAuditor
 from skbiasamp.text import WordListLabeler, WordMasker

@@ -16,7 +16,7 @@ from skbiasamp._input.options import PositionalOption
 from skbiasamp.counts.cells import labels_of, side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import ordered
-from skbiasamp.counts.several_models import of_model
+from skbiasamp.counts.parts import of_model
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.influence import degrees_of_freedom, interval
 from skbiasamp.inference.runs import Mean, mean_of_runs, shared_rows, shared_rows_of_difference

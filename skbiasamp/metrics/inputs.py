@@ -22,9 +22,9 @@ from skbiasamp._input.errors import (
     speaking,
 )
 from skbiasamp._input.rows import read_rows
-from skbiasamp._io.files import FEW_ROWS, are_files, as_patterns, opened
-from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
-from skbiasamp.counts.engines import names_of, open_frame
+from skbiasamp._io import FEW_ROWS, are_files, as_patterns, opened
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.frames import names_of, open_frame
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -85,7 +85,7 @@ def count_labels(
         asked = {**named, "like": like, **how, **(engine or {})}
         with opened_rows(y_true, named) as (frame, _):
             return Contingency.from_frame(frame, **asked)
-    if not is_contingency(y_true):
+    if not isinstance(y_true, Contingency):
         names: dict[str, Spoken] = {}
         if "y_score" in labels:
             # Leakage of scores: without predictions they are these, whatever columns they have.
@@ -163,7 +163,7 @@ def read_train(
     y_train: Any, sensitive_train: Any, columns: dict[str, Any] | None = None, **how: Any
 ) -> Contingency | None:
     """Return training labels counted, or None if there are none."""
-    if is_contingency(y_train):
+    if isinstance(y_train, Contingency):
         return y_train.with_positive(how["pos_label"])
     if not columns:
         check_train(y_train, sensitive_train)

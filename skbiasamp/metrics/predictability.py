@@ -18,7 +18,7 @@ from skbiasamp._utils.warnings import collected
 from skbiasamp.attackers.attack_run import AttackRun, make_pair, run_attack
 from skbiasamp.attackers.qualities import divide
 from skbiasamp.counts.cells import side_of, with_sides
-from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
+from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.draws import in_blocks
 from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics.functions import function_of
@@ -143,7 +143,7 @@ class LeakageAuditor(AttackAuditor):
         self : object
             The fitted auditor.
         """
-        counted = is_contingency(validation) and validation.has("task")
+        counted = isinstance(validation, Contingency) and validation.has("task")
         if validation is not None and not (counted and validation.has("task_pred")):
             text = "{validation} must be a Contingency of labels and predictions; got {kind}."
             kind = "labels alone" if counted else type(validation).__name__

@@ -19,7 +19,7 @@ from skbiasamp._input.options import PositionalOption
 from skbiasamp._utils.compat import Interval
 from skbiasamp._utils.formatting import group_of, task_of
 from skbiasamp.counts.cells import labels_of, sides_of, with_sides
-from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
+from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.association import Association, Mapped, association_of, known_or_zero
 from skbiasamp.inference.influence import interval
 from skbiasamp.inference.pairs import MeanChange, Pairs
@@ -603,7 +603,7 @@ class LabelAuditor(CooccurrenceAuditor):
     _compares_groups = False
 
     def _count(self, y_true: Any, labels: Any, columns: Any, **known: Any) -> Contingency:
-        if columns or is_contingency(y_true):  # groups were counted too
+        if columns or isinstance(y_true, Contingency):  # groups were counted too
             like = known.pop("like", None)
             cells = super()._count(y_true, labels, columns, **known)
             sides: dict[SideName, Side] = {

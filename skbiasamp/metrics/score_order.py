@@ -13,7 +13,7 @@ from skbiasamp._input.errors import InputError, Role, role_of_model
 from skbiasamp._input.labels import Side, codes_of
 from skbiasamp.counts.cells import side_of, sides_of
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.counts.several_models import of_model
+from skbiasamp.counts.parts import of_model
 from skbiasamp.inference.influence import variance_of
 
 _FEWER = 0.0005  # of honest scores are called reversed, even if these say nothing

@@ -28,8 +28,7 @@ from skbiasamp._utils.version import made_now
 from skbiasamp._utils.warnings import collected
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.counts.outcomes import outcomes_of
-from skbiasamp.counts.several_models import check_model
+from skbiasamp.counts.parts import check_model, outcomes_of
 from skbiasamp.inference import adjust_p_values
 from skbiasamp.inference.influence import interval
 from skbiasamp.inference.runs import Mean

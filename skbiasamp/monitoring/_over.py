@@ -15,9 +15,9 @@ from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import distinct
-from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.merging import check_alike, common_positive, merged, present, within
-from skbiasamp.counts.outcomes import outcome_names, outcomes_of
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.merging import common_names, common_positive, merged, present, within
+from skbiasamp.counts.parts import outcome_names, outcomes_of
 from skbiasamp.inference.power import check_share
 from skbiasamp.metrics.score_order import check_class
 from skbiasamp.monitoring import _periods
@@ -191,7 +191,9 @@ def audit_over(
     check_share("alpha", alpha)
     columns = asked.columns
     times = {"time": time, "version": version}
-    if isinstance(frame, Mapping) and all(map(is_contingency, frame.values())):
+    if isinstance(frame, Mapping) and all(
+        isinstance(cells, Contingency) for cells in frame.values()
+    ):
         counted = _periods.periods_of_counts(frame, {**columns, **times})
     else:
         counted = _periods.periods_of_rows(frame, columns, every, reference, **times, **asked.how)
@@ -288,7 +290,7 @@ def _parts_like(
     for name, cells in full.items():
         if cells.naming.pos_label is not None:  # else it is that of the reference
             common_positive([first, cells])
-        check_alike(first, cells)
+        common_names([first, cells])
         part, lost = within(cells, first)
         # Rows of other classes were left out as they were read.
         lost["task"] |= counted.others.get(name, {})
@@ -354,7 +356,7 @@ def _reference_of(
 ) -> tuple[Contingency, dict[str, str]]:
     """Return the counts of the reference, and what every period is."""
     roles = {name: WATCHED if name in full else EMPTY for name in periods}
-    if is_contingency(reference):
+    if isinstance(reference, Contingency):
         if reference.has("task") and not any(part.has("task") for part in full.values()):
             raise InputError(
                 "{reference} has labels, and the periods have predictions only. Count it without "

@@ -16,9 +16,8 @@ from skbiasamp._input.classes import positive_class, whole_classes
 from skbiasamp._input.errors import InputError, InputTypeError, counting, quote, rows_of
 from skbiasamp._utils.progress import interruptible, progress
 from skbiasamp.counts.cells import distinct, take
-from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.engines import open_frame
-from skbiasamp.counts.frames import read_periods
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.frames import open_frame, read_periods
 from skbiasamp.metrics.inputs import opened_rows
 
 
@@ -252,7 +251,7 @@ def _classes_of(
     """Return a function that returns the classes of the reference, from rows of all periods."""
 
     def classes(periods: Array, codes: Array, names: Names) -> Names | None:
-        if is_contingency(reference):
+        if isinstance(reference, Contingency):
             own = reference.classes
         else:
             known = {raw: name_of(raw) for raw in dict.fromkeys(periods) if not pd.isna(raw)}

@@ -7,12 +7,12 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal
 
-from skbiasamp._input.checks import MISSING_POLICIES, check_option
+from skbiasamp._input.checks import MISSING_POLICIES
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.docstrings import filling
-from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.engines import n_rows, names_of
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.frames import n_rows, names_of
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.report._compare import compare
 from skbiasamp.report._groups import (
@@ -43,6 +43,8 @@ from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.results.gate import Limit
 
 __all__ = ["audit", "audit_frame", "compare", "described_files", "selection_rates"]
+
+_POLICIES = (*MISSING_POLICIES, "bounds")
 
 
 @keywords(frames="skbiasamp.audit_frame")
@@ -175,13 +177,14 @@ def audit(
         limit=limit,
         groups=groups,
         missing=missing,
+        policies=_POLICIES,
         min_rows=min_rows,
         max_groups=max_groups,
         random_state=random_state,
     )
     columns = getattr(y_true, "columns", None)
     is_frame = isinstance(y_true, str | PathLike) or (columns is not None and len(columns) > 1)
-    if not is_contingency(y_true) and sensitive_features is None and is_frame:
+    if not isinstance(y_true, Contingency) and sensitive_features is None and is_frame:
         raise InputTypeError(
             "{y_true} is a table: name its columns in skbiasamp.audit_frame(frame, target=..., "
             "prediction=..., sensitive=...). Or pass {sensitive_features} beside labels."
@@ -286,6 +289,7 @@ def audit_frame(
         limit=limit,
         groups=groups,
         missing=missing,
+        policies=_POLICIES,
         min_rows=min_rows,
         max_groups=max_groups,
         threshold=threshold,
@@ -314,12 +318,11 @@ def _audited(asked: Request) -> AuditReport:
 
 def _measured(asked: Request) -> AuditReport:
     """Return the report of groups that were asked for."""
-    check_option("missing", asked.missing, (*MISSING_POLICIES, "bounds"))
     bounds = asked.missing == "bounds"
     y_true, y_score, given, own = asked.y_true, asked.y_score, asked.given, asked.own
     how, columns, random_state = asked.how, asked.columns, asked.random_state
     source = RowSource(y_true, asked.of_rows | {"y_pred": asked.y_pred}, columns, how)
-    if given is not None and is_contingency(y_true):
+    if given is not None and isinstance(y_true, Contingency):
         y_true = without_strata(y_true, tuple(names_of(given)))
     train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
     in_parts = any(value is not None for value in (given, asked.attributions, asked.score))

@@ -14,9 +14,9 @@ from skbiasamp._input.options import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.formatting import LIMITED
 from skbiasamp._utils.warnings import collected
-from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.merging import ordered
-from skbiasamp.counts.several_models import check_model, of_model, together
+from skbiasamp.counts.parts import check_model, of_model, together
 from skbiasamp.metrics.comparing import compare_runs, each_run, mean_of_models
 from skbiasamp.metrics.directional import compares_tables
 from skbiasamp.metrics.inputs import count_labels, opened_rows
@@ -194,12 +194,12 @@ def _compare(asked: Request) -> ComparisonReport:
     asked.check_columns()
     train, training_files = read_training(asked.y_train, asked.sensitive_train, columns, how)
     if y_true is None and isinstance(y_preds, Mapping):
-        counted = all(map(is_contingency, y_preds.values()))
+        counted = all(isinstance(own, Contingency) for own in y_preds.values())
         if columns or counted or isinstance(asked.sensitive_features, Mapping):
             return _of_own_rows(asked, train, training_files)
     runs: dict[str, list[str]] = {}
     data = asked.data
-    if not (columns or is_contingency(y_true)):
+    if not (columns or isinstance(y_true, Contingency)):
         models = {"y_preds": y_preds, "sensitive_preds": asked.sensitive_preds}
         runs, data = each_run(y_true, data | models)
     with opened_rows(y_true, columns) as (rows, audited_files):
@@ -363,7 +363,7 @@ def _count_tables(asked: Request, train: Contingency | None) -> dict[str, Contin
     tables = {}
     for model, rows in asked.y_preds.items():
         own = dict.fromkeys(asked.of_rows) | {name: of[model] for name, of in given.items()}
-        if not (asked.columns or is_contingency(rows)):
+        if not (asked.columns or isinstance(rows, Contingency)):
             own, rows = {**own, "y_pred": rows}, None
         tables[model] = ordered(count_labels(rows, own, asked.columns, like=train, **asked.how))
     return tables

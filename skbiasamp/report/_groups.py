@@ -19,10 +19,9 @@ from skbiasamp._input.containers import columns_of, to_native
 from skbiasamp._input.labels import Codes
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import Cells, column, labels_of, with_merged_groups
-from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
-from skbiasamp.counts.engines import names_of
-from skbiasamp.counts.outcomes import outcome_names, outcomes_of
-from skbiasamp.counts.tasks import of_one_task
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.frames import names_of
+from skbiasamp.counts.parts import of_task, outcome_names, outcomes_of
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.influence import interval_of, unit_sums
 from skbiasamp.inference.pairs import FEW
@@ -73,7 +72,7 @@ def _rows_by_task(test: Contingency, side: SideName) -> list[_TaskRows]:
     """Return the rows of each task; a probability on `side` counts as the task from 0.5."""
     tasks: list[_TaskRows] = []
     for j in range(len(test.tasks)):
-        cells, position = of_one_task(test, j)
+        cells, position = (of_task(test, j), 0) if test.summed else (test, j)
         same = tasks and tasks[-1].sets.cells is cells  # sums of tasks have cells of each task
         sets = tasks[-1].sets if same else RowSets.of_groups(cells)
         true: SideName = "task" if cells.has("task") else side  # of rows without labels, nothing
@@ -305,7 +304,7 @@ def requests_by_column(asked: Request) -> dict[str, Request]:
     is_fitted = asked.y_train is None and any(
         hasattr(own, "contingency_") for own in asked.own or ()
     )
-    counted = is_contingency(asked.y_true) or is_contingency(asked.y_train)
+    counted = isinstance(asked.y_true, Contingency) or isinstance(asked.y_train, Contingency)
     if asked.groups != "marginal" or is_fitted or counted:
         return {}
     parts: dict[str, list[tuple[Hashable, Any]]] = {}

@@ -15,7 +15,7 @@ from skbiasamp._input.containers import check_lengths
 from skbiasamp._input.errors import InputError, Role, quote, speaking
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.docstrings import filling
-from skbiasamp.counts.contingency import is_contingency
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.inputs import count_labels, row_by_row
 from skbiasamp.report._groups import selection_table
 from skbiasamp.report.request import Request, context_of
@@ -152,7 +152,7 @@ def selection_rates(
         with speaking(y_true="y_pred", pos_label="favourable"):
             chosen = 1 if favourable is None else positive_class(favourable, (0, 1))[1]
         inputs["y_pred"] = (above == chosen).astype(int)
-    if columns or is_contingency(y_pred):
+    if columns or isinstance(y_pred, Contingency):
         inputs |= {"y_true": inputs["y_pred"], "y_pred": inputs["y_true"]}
     names = {"pos_label": "favourable"} | ({"y_true": "y_pred"} if y_true is None else {})
     labels = inputs.pop("y_true")

@@ -24,9 +24,9 @@ from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import collected
 from skbiasamp.compose import LeakageProbe
 from skbiasamp.counts.cells import distinct, labels_of, take
-from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.merging import differ_in_group
-from skbiasamp.counts.several_models import of_model
+from skbiasamp.counts.parts import of_model
 from skbiasamp.inference.association import Association, associate
 from skbiasamp.inference.influence import interval
 from skbiasamp.inference.pairs import Pairs
@@ -196,7 +196,7 @@ def explain(
 def _predictors_of(asked: Request, train: Contingency | None) -> dict[str, Any]:
     """Return what the predictors of the task and of the group add to MALS, if both are known."""
     y_true = asked.y_true
-    counted = is_contingency(y_true) and asked.given is None and y_true.has("group_pred")
+    counted = isinstance(y_true, Contingency) and asked.given is None and y_true.has("group_pred")
     if asked.sensitive_pred is None and "sensitive_prediction" not in asked.columns and not counted:
         return {}
     labels = asked.of_rows | {"y_pred": asked.y_pred, "sensitive_pred": asked.sensitive_pred}
@@ -225,11 +225,11 @@ def explained(
     `more` are tables of another metric.
     """
     models = None
-    if attributions is not None and (source.columns or is_contingency(source.y_true)):
+    if attributions is not None and (source.columns or isinstance(source.y_true, Contingency)):
         raise InputTypeError("{attributions} need arrays: pass labels and groups of each row.")
     if scores is not None:
         own = source.columns.get("prediction") if source.columns else source.labels["y_pred"]
-        if own is None and not is_contingency(source.y_true):
+        if own is None and not isinstance(source.y_true, Contingency):
             raise InputError("{y_pred} is None: pass the predicted labels.")
         models = {_DECISION: own, _SCORE: scores}
     with speaking({f"y_preds[{_DECISION!r}]": "y_pred", f"y_preds[{_SCORE!r}]": "y_score"}):

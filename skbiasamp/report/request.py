@@ -11,7 +11,14 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from skbiasamp import metrics
-from skbiasamp._input.checks import check_frame_columns, require_auditor, require_groups
+from skbiasamp._input.checks import (
+    MISSING_POLICIES,
+    check_frame_columns,
+    check_option,
+    is_one,
+    require_auditor,
+    require_groups,
+)
 from skbiasamp._input.errors import InputError, InputTypeError, of_columns, speaking
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import check_seed
@@ -33,9 +40,6 @@ def context_of(
     reads: str = "labels",
 ) -> dict[str, Any]:
     """Return what a report says of its data."""
-    for name, text in names.items():
-        if text is not None and not isinstance(text, str):
-            raise InputTypeError("{name} must be text; got {seen!r}.", name=name, seen=text)
     groups, tasks = len(test.groups), len(test.tasks)
     what = "texts" if reads == "texts" else f"{tasks} task{'s' * (tasks != 1)}"
     return {
@@ -100,8 +104,8 @@ _FRAMES = {"frame": "y_true", "train": "y_train"}
 class Request:
     """A call of a verb, by the names of its parameters.
 
-    Rows are arrays, or the columns of a frame that stands in place of `y_true`. `options` are those
-    that no other verb has.
+    Rows are arrays, or the columns of a frame that stands in place of `y_true`. `policies` are what
+    `missing` may be, and `options` are those that no other verb has.
     """
 
     verb: Callable[..., Any]
@@ -139,7 +143,20 @@ class Request:
     random_state: Any = None
     model_name: str | None = None
     data_name: str | None = None
+    policies: tuple[str, ...] = MISSING_POLICIES
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, text in self.names.items():
+            if text is not None and not isinstance(text, str):
+                raise InputTypeError("{name} must be text; got {seen!r}.", name=name, seen=text)
+        if self.policies is MISSING_POLICIES and is_one(self.missing, ["bounds"]):
+            raise InputError(
+                "{missing} must be one of {options}. Got 'bounds' instead: "
+                "{skbiasamp.audit(missing='bounds')} says what missing groups could change.",
+                options=", ".join(map(repr, self.policies)),
+            )
+        check_option("missing", self.missing, self.policies)
 
     @cached_property
     def call(self) -> str:

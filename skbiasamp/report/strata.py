@@ -11,10 +11,10 @@ from skbiasamp._input.checks import MISSING, MOST_GROUPS, Array, NamedMissing, N
 from skbiasamp._input.containers import check_lengths, columns_of, to_native
 from skbiasamp._input.errors import InputError, quote, rows_of, speaking
 from skbiasamp._input.labels import Codes, codes_of
-from skbiasamp._io.files import are_files
+from skbiasamp._io import are_files
 from skbiasamp.counts.cells import distinct, side_of, sides_of, take, with_sides
-from skbiasamp.counts.contingency import Contingency, is_contingency
-from skbiasamp.counts.engines import names_of, open_frame
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.frames import names_of, open_frame
 from skbiasamp.counts.merging import ordered
 from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.metrics.inputs import count_labels
@@ -71,7 +71,7 @@ class RowSource(NamedTuple):
         """
         labels, columns, how = dict(self.labels), dict(self.columns), dict(self.how)
         missing = how.pop("missing", "error")
-        if columns or is_contingency(self.y_true):
+        if columns or isinstance(self.y_true, Contingency):
             strata = tuple(names_of(given))
             if columns:
                 columns.pop("sensitive_prediction", None)  # plays no part in group → task
@@ -93,7 +93,7 @@ class RowSource(NamedTuple):
         }
         with speaking(called):
             fine = count_labels(self.y_true, labels, columns, engine={"joint": True}, **how)
-        if not is_contingency(self.y_true):
+        if not isinstance(self.y_true, Contingency):
             fine = _without_missing(fine, strata, missing)
         return strata_of(ordered(fine), strata, train)
 

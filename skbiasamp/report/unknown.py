@@ -19,7 +19,7 @@ from skbiasamp._input.labels import Codes, Side, codes_of
 from skbiasamp._utils.formatting import DEPENDS, HOLDS
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import column, distinct, side_of, sides_of, take, with_sides
-from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.directional import compares_rows
 from skbiasamp.metrics.inputs import count_labels
 from skbiasamp.render.facts import Unknown
@@ -335,7 +335,7 @@ def everyone_of(source: RowSource, test: Contingency, *, asked: bool) -> Everyon
     if test.summed or not test.has("task_pred") or test.indicator or (many and not asked):
         return None
     cells = test
-    if test.n_dropped and not is_contingency(source.y_true):
+    if test.n_dropped and not isinstance(source.y_true, Contingency):
         how = {**source.how, "missing": "group", "min_rows": None, "max_groups": np.inf}
         rows = source.y_true, source.labels, source.columns
         cells = count_labels(*rows, like=test, engine={"joint": True}, **how)

@@ -18,7 +18,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import check_lengths, columns_of, to_native
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.options import keywords
-from skbiasamp._io.writing import written
+from skbiasamp._io import written
 from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.version import __version__
 from skbiasamp.render.document import MOST_ROWS, Cell, Document, Row, Section, Table, Text

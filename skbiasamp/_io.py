@@ -1,4 +1,4 @@
-"""Files in: found, described, and read by what is installed without loading them."""
+"""Files in and out: read by what is installed without loading them, and written whole."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import itertools
 import json
 import os
 import re
+import secrets
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from typing import IO, Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 
-from skbiasamp._input.errors import InputError, meant, quote
+from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
 from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.progress import interruptible, progress
 from skbiasamp._utils.warnings import warn
@@ -95,39 +96,6 @@ class Source(NamedTuple):
         parts += [f"delimiter {self.delimiter!r}"] * bool(self.delimiter)
         parts += ["decimal comma"] * (self.decimal == ",") + [self.encoding] * bool(self.encoding)
         return ", ".join(parts)
-
-
-def table_of(path: Path, needed: list[str], *, usual: str, **given: str | None) -> Source:
-    """Return how a table is written; `given` has the delimiter, encoding and decimal sign, or None.
-
-    The delimiter is the one that makes a header of the columns needed, or else of most columns.
-    """
-    encoding = given["encoding"] or encoding_of(path)
-    with _open_text(path, encoding, errors="replace") as file:
-        lines = list(itertools.islice(file, _SAMPLE))
-    if not "".join(lines).strip():
-        raise InputError("{path} is empty", path=path)
-    if re.fullmatch(r'"?sep=.?"?\s*', lines[0]):
-        text = "{path} begins with {line!r}, which only Excel reads: delete this line"
-        raise InputError(text, path=path, line=lines[0].strip())
-    delimiters = [given["delimiter"] or usual]
-    if given["delimiter"] is None:
-        delimiters += [mark for mark in ",;\t|" if mark != usual]
-    headers = {mark: next(csv.reader(iter(lines), delimiter=mark)) for mark in delimiters}
-
-    n_needed = {mark: sum(name in headers[mark] for name in needed) for mark in delimiters}
-    delimiter = max(delimiters, key=lambda mark: (n_needed[mark], len(headers[mark])))
-    columns = headers[delimiter]
-    wanted = [i for i, name in enumerate(columns) if name in needed]
-    rows = itertools.islice(csv.reader(iter(lines), delimiter=delimiter), 1, None)
-    cells = [row[i] for row in rows for i in wanted if i < len(row)]
-    commas, points = (
-        any(re.fullmatch(rf"-?\d+{mark}\d+", cell) for cell in cells) for mark in (",", r"\.")
-    )
-    decimal = given["decimal"]
-    if decimal is None:
-        decimal = "," if delimiter != "," and commas and not points else "."
-    return Source(path, tuple(columns), encoding, delimiter, decimal)
 
 
 def is_unquoted(table: Source, n_rows: int) -> bool:
@@ -264,17 +232,13 @@ def as_patterns(value: Any) -> list[str]:
 
 @contextmanager
 def opened(
-    patterns: list[str],
-    needed: list[str],
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    decimal: str | None = None,
+    patterns: list[str], needed: list[str], **written_as: str | None
 ) -> Iterator[tuple[nw.LazyFrame[Any], list[dict[str, Any]]]]:
     """Yield some columns of the files that patterns name, and what these files are.
 
     The columns are lazy if polars is installed, or DuckDB for Parquet. Of each file there is its
-    `path`, `rows`, `sha256` and `format`. What a reader finds wrong with files is the input's
+    `path`, `rows`, `sha256` and `format`. `written_as` has the delimiter, encoding and decimal sign
+    of text files, as far as they are known. What a reader finds wrong with files is the input's
     fault, and so is a file that changes before the rows are read.
     """
     paths = find(patterns)
@@ -283,7 +247,7 @@ def opened(
     try:
         with progress("reading files", len(paths)) as step, interruptible():
             for path in paths:
-                source = _described(path, needed, delimiter, encoding, decimal)
+                source = _described(path, needed, **written_as)
                 sources.append(source)
                 if source.columns is not None:
                     # Readers of text give columns of one name other names.
@@ -360,24 +324,22 @@ def find(
     return files
 
 
-def columns_of_files(
-    patterns: list[str],
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    decimal: str | None = None,
-) -> tuple[str, ...] | None:
+def columns_of_files(patterns: list[str], **written_as: str | None) -> tuple[str, ...] | None:
     """Return the columns of the first file that patterns name; None if only reading tells them."""
-    return _described(find(patterns)[0], [], delimiter, encoding, decimal).columns
+    return _described(find(patterns)[0], [], **written_as).columns
 
 
 def _described(
     path: Path,
     needed: list[str],
-    delimiter: str | None,
-    encoding: str | None,
-    decimal: str | None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
 ) -> Source:
+    """Return a file with its columns, and how it is written if it is text.
+
+    The delimiter is the one that makes a header of the columns needed, or else of most columns.
+    """
     kind = kind_of(path)
     if kind == PARQUET:
         if importlib.util.find_spec("pyarrow"):
@@ -389,11 +351,33 @@ def _described(
 
             return Source(path, tuple(polars.read_parquet_schema(path)))
         raise ImportError("Parquet needs polars (or pyarrow): pip install 'skbiasamp[polars]'")
+    encoding = encoding or encoding_of(path)
     if kind in _OBJECTS:
-        return Source(path, None, encoding=encoding or encoding_of(path))
+        return Source(path, None, encoding)
+    with _open_text(path, encoding, errors="replace") as file:
+        lines = list(itertools.islice(file, _SAMPLE))
+    if not "".join(lines).strip():
+        raise InputError("{path} is empty", path=path)
+    if re.fullmatch(r'"?sep=.?"?\s*', lines[0]):
+        text = "{path} begins with {line!r}, which only Excel reads: delete this line"
+        raise InputError(text, path=path, line=lines[0].strip())
     usual = _DELIMITERS[kind]
-    given = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-    return table_of(path, needed, usual=usual, **given)
+    delimiters = [delimiter or usual]
+    if delimiter is None:
+        delimiters += [mark for mark in ",;\t|" if mark != usual]
+    headers = {mark: next(csv.reader(iter(lines), delimiter=mark)) for mark in delimiters}
+    n_needed = {mark: sum(name in headers[mark] for name in needed) for mark in delimiters}
+    delimiter = max(delimiters, key=lambda mark: (n_needed[mark], len(headers[mark])))
+    columns = headers[delimiter]
+    if decimal is None:
+        wanted = [i for i, name in enumerate(columns) if name in needed]
+        rows = itertools.islice(csv.reader(iter(lines), delimiter=delimiter), 1, None)
+        cells = [row[i] for row in rows for i in wanted if i < len(row)]
+        commas, points = (
+            any(re.fullmatch(rf"-?\d+{mark}\d+", cell) for cell in cells) for mark in (",", r"\.")
+        )
+        decimal = "," if delimiter != "," and commas and not points else "."
+    return Source(path, tuple(columns), encoding, delimiter, decimal)
 
 
 def _no_column(name: str, present: Iterable[str], path: Path) -> InputError:
@@ -601,3 +585,52 @@ def _read_in_parts(read: Any, needed: list[str]) -> tuple[Any, Any]:
         whole = read()  # the type of a column is that of all of its cells
         return whole[needed], whole.iloc[:, -1]
     return pandas.concat(columns, ignore_index=True), pandas.concat(ends)
+
+
+# --------------------------------------------------------------------------- writing
+
+
+def written(text: str, path: Any) -> str:
+    """Return text, once it is in the file that is named, if one is."""
+    if path is not None:
+        if not isinstance(path, str | os.PathLike):
+            text = "path must be text or a path, or None; got {kind}."
+            raise InputTypeError(text, kind=type(path).__name__)
+        check_path(Path(path))
+        _replace(Path(path), text.encode("utf-8"))
+    return text
+
+
+def check_path(path: Path) -> None:
+    """Raise if no file can be written at a path."""
+    if "\0" in str(path):
+        raise InputError("path must hold no NUL character; got {path!r}.", path=str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: name the file to write")
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file beside the one that is named, and give it that name when it is complete."""
+    if path.exists() and not path.is_file():  # a device such as /dev/stdout
+        path.write_bytes(content)
+        return
+    target = path.resolve()  # a link keeps pointing to its file
+    mode = target.stat().st_mode if target.exists() else None
+    if mode is not None and not os.access(target, os.W_OK):
+        raise PermissionError(f"{path} is write-protected")  # renaming would not ask
+    beside = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            beside.chmod(mode)
+        beside.replace(target)
+    except BaseException as error:
+        beside.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            error.filename = str(path)  # the reader knows this name, and not the temporary one
+        raise

@@ -1,1 +1,0 @@
-"""Files in and out: found, read, checked and written whole."""
