@@ -669,12 +669,10 @@ def test_a_model_that_reverses_is_said_to_in_a_comparison():
     near, turned = label.copy(), (sex == "m").astype(int)
     near[200:220] = 1
     models = {"same": label, "near": near, "turned": turned}
-    report = skbiasamp.compare(label, models, sensitive_features=sex, random_state=0)
+    how = {"sensitive_features": sex, "auditor": [DirectionalAuditor(), MALSAuditor()]}
+    report = skbiasamp.compare(label, models, **how)
     primary = report["directional A->T"]
-    alone = {
-        name: skbiasamp.audit(label, one, sensitive_features=sex, random_state=0)
-        for name, one in models.items()
-    }
+    alone = {name: skbiasamp.audit(label, one, **how) for name, one in models.items()}
     verdicts = {name: one["directional A->T"].verdict for name, one in alone.items()}
     assert verdicts["turned"] == "reverses"
     assert {name: primary.own_verdict(name) for name in models} == verdicts
@@ -686,9 +684,7 @@ def test_a_model_that_reverses_is_said_to_in_a_comparison():
     assert found["SBA501"].numbers["model"] == "turned"
     own = primary.table.set_index("model")["value"]["near"]
     assert found["SBA506"].numbers["amplify"] == {"near": own}
-    other = skbiasamp.compare(
-        label, models, sensitive_features=sex, reference="turned", random_state=0
-    )
+    other = skbiasamp.compare(label, models, reference="turned", **how)
     assert other["directional A->T"].verdict("near") == "amplifies more"
 
 

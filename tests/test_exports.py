@@ -97,8 +97,9 @@ def test_curves_folds_gates_and_searches_are_exported_too(report, shown):
     tree, linear = DecisionTreeClassifier(max_depth=1), LogisticRegression()
     how = {"sensitive_features": SEX, "cv": 2, "random_state": 0}
     curve = model_selection.amplification_curve(HIRED, PREDICTED, sensitive_features=SEX)
-    folds = skbiasamp.cross_audit(tree, X, HIRED, **how)
-    several = skbiasamp.cross_audit({"tree": tree, "linear": linear}, X, HIRED, **how)
+    folds = skbiasamp.cross_audit(tree, X, HIRED, n_halvings=2, **how)
+    models = {"tree": tree, "linear": linear}
+    several = skbiasamp.cross_audit(models, X, HIRED, n_halvings=2, **how)
     search = mitigation.search(tree, X, HIRED, candidates={"linear": linear}, limit=None, **how)
     for result in (curve, folds, several):
         assert result.cite() == shown["result"].cite()

@@ -272,7 +272,7 @@ def by_the_authors(train, test, predicted, direction):
 def test_signs_of_rows_with_a_group_or_a_task_are_those_of_the_authors_code(direction):
     rng = np.random.default_rng(0)
     different = 0
-    for _ in range(200):
+    for _ in range(60):
         shares = rng.uniform(0.1, 0.5, (2, 1, 3))
         train = [(rng.random((60, 3)) < share).astype(int) for share in shares]
         test = [(rng.random((60, 3)) < share).astype(int) for share in shares]
@@ -292,4 +292,4 @@ def test_signs_of_rows_with_a_group_or_a_task_are_those_of_the_authors_code(dire
             values.append(auditor.score(test[1], **labels))
         assert values[0] == pytest.approx(expected, abs=1e-12)
         different += values[1] != pytest.approx(expected, abs=1e-12)
-    assert different > 40
+    assert different > 12

@@ -202,7 +202,14 @@ def test_routing_passes_the_feature_to_nobody_who_has_it(around):
     for enable in (False, True):
         with sklearn.config_context(enable_metadata_routing=enable):
             result = cross_audit(
-                model, X, Y, sensitive_features=RACE, cv=2, scoring=scoring, random_state=0
+                model,
+                X,
+                Y,
+                sensitive_features=RACE,
+                cv=2,
+                n_halvings=2,
+                scoring=scoring,
+                random_state=0,
             )
             found.append(result.table)
     pd.testing.assert_frame_equal(*found)

@@ -15,7 +15,8 @@ NAMES = ["f <b>", 'm "&']
 
 
 def audit(y, predicted, sex, **options):
-    return skbiasamp.audit(y, predicted * 1, sensitive_features=sex, random_state=0, **options)
+    auditor = skbiasamp.DirectionalAuditor()
+    return skbiasamp.audit(y, predicted * 1, sensitive_features=sex, auditor=auditor, **options)
 
 
 @pytest.fixture(scope="module")
