@@ -5,12 +5,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from cut_oracle import compas_rows
 from pandas.testing import assert_frame_equal
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
-from test_published_values import data_folder
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
 from skbiasamp.inference import UncertaintyWarning
@@ -178,21 +176,6 @@ def test_a_model_without_positives_is_compared_with_pure_noise():
     with pytest.warns(UncertaintyWarning, match="worse than random labels") as caught:
         assert leakage_amplification(**labels, equalize="f1", cv=None) == 0
     assert caught[0].filename == __file__
-
-
-def test_compas_scores_above_nine_have_the_same_sign_by_f1_and_by_accuracy():
-    file = data_folder() / "compas-scores-two-years.csv"
-    if not file.exists():
-        pytest.skip("the scores of COMPAS are not here: name their folder in SKBIASAMP_DATA")
-    rows = compas_rows(file)
-    high = (rows["decile_score"] > 9).astype(int)
-    labels = {"y_pred": high, "sensitive_features": rows["race"], "n_draws": 200, "random_state": 0}
-    by_accuracy = leakage_amplification(rows["two_year_recid"], **labels, equalize="accuracy")
-    with pytest.warns(UncertaintyWarning, match="By f1, the predictions are worse than random"):
-        by_f1 = leakage_amplification(rows["two_year_recid"], **labels, equalize="f1")
-    # Twenty draws give 0.015 to 0.019; four hundred, by three seeds, 0.0179 to 0.0189.
-    assert by_accuracy == pytest.approx(0.0186, abs=0.0015)
-    assert by_f1 > 0
 
 
 @pytest.mark.parametrize("auditor", [LeakageAuditor(), DPAAuditor()], ids=["leakage", "DPA"])

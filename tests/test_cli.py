@@ -577,7 +577,7 @@ def test_an_output_overwrites_nothing_that_is_needed(folder, capsys):
 
 def test_findings_name_options(folder, capsys, test):
     test.assign(score=-test["score"]).to_csv("test.csv", index=False)
-    scores = ("--score", "score", "--positive", "1", *PLAIN)
+    scores = ("--score", "score", "--positive", "1")
     assert main(["audit", "test.csv", *NAMES, *scores, "--html", "page.html"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert "choose --positive 0." in printed

@@ -337,7 +337,7 @@ def test_signs_that_training_labels_do_not_show_pass_no_gate():
     auditor = DirectionalAuditor()
     for added, n_train in ((0.05, 300), (0.05, 1_000), (0, 300)):
         outcomes = []
-        for seed in range(20):
+        for seed in range(40):
             y, p, known = weakly_associated(seed, added, n_train)
             report = skbiasamp.audit(y, p, auditor=auditor, limit=0.03, **known)
             for one_sided in (False, True):
@@ -351,7 +351,7 @@ def test_signs_that_training_labels_do_not_show_pass_no_gate():
 @pytest.mark.slow
 def test_signs_that_training_labels_do_not_show_pass_no_gate_of_a_difference():
     auditor, outcomes = DirectionalAuditor(), []
-    for seed in range(20):
+    for seed in range(30):
         y, p, known = weakly_associated(seed, 0.05, 300)
         comparison = skbiasamp.compare(y, {"labels": y, "p": p}, auditor=auditor, **known)
         outcomes.append(comparison.gate(0.03).outcome)

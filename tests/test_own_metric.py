@@ -196,7 +196,8 @@ def test_it_has_a_place_in_searches_folds_and_reports():
     model = LogisticRegression().fit(X, y)
     score = amplification_scorer(auditor)(model, X, y, **how)
     assert score == pytest.approx(-abs(auditor.score(y, model.predict(X), **how)), abs=1e-12)
-    folds = cross_audit(LogisticRegression(), X, y, auditor=RateAuditor(), random_state=0, **how)
+    quick = {"auditor": RateAuditor(), "n_halvings": 2, "random_state": 0}
+    folds = cross_audit(LogisticRegression(), X, y, **quick, **how)
     assert folds.value == pytest.approx(folds.table["value"].mean())
     assert folds.pooled.metric == "moved rates"
     auditors = [DirectionalAuditor(), RateAuditor()]

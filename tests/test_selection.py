@@ -566,23 +566,6 @@ def test_clusters_of_one_row_change_nothing():
         pd.testing.assert_frame_equal(plain.table, own.table)
 
 
-def test_unequal_rows_of_clusters_widen_intervals_by_what_they_share():
-    """Clusters of 5, of which 30 % have one decision: a row is worth 1 / (1 + 4 × 0.3)."""
-    rng = np.random.default_rng(2)
-    clusters, size = 2000, 5
-    shared = np.repeat(rng.random(clusters) < 0.3, size)
-    common = np.repeat(rng.random(clusters) < 0.4, size)
-    selected = np.where(shared, common, rng.random(clusters * size) < 0.4).astype(int)
-    table = skbiasamp.selection_rates(
-        selected, sensitive_features=np.repeat(np.arange(clusters) % 2, size),
-        clusters=np.repeat(np.arange(clusters), size),
-    ).table  # fmt: skip
-    for _, row in table.iterrows():
-        width = row["selection_rate_high"] - row["selection_rate_low"]
-        p, n = row["selection_rate"], 5000 / 2.2
-        assert width == pytest.approx(2 * 1.96 * np.sqrt(p * (1 - p) / n), rel=0.06)
-
-
 def test_clusters_with_rows_of_both_categories_are_paired():
     """McNemar's test of the same pairs: what they have in common cancels."""
     # Both selected, first alone, second alone, none.

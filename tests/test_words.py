@@ -141,7 +141,7 @@ def lists_and_texts(draw):
 
 
 @removing
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(lists_and_texts())
 def test_no_listed_word_is_left_and_masking_again_changes_nothing(case):
     words, text = case
@@ -152,7 +152,7 @@ def test_no_listed_word_is_left_and_masking_again_changes_nothing(case):
 
 
 @removing
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(lists_and_texts())
 def test_what_is_not_listed_stays_as_it_is(case):
     words, text = case
