@@ -310,10 +310,10 @@ def test_features_sum_to_half_of_the_difference_of_the_scores():
 def test_features_of_calibrated_scores_follow_the_association_in_the_labels():
     """A feature carries .03 of the scores, in the direction that labels show, as sure as they are.
 
-    Of 20 data sets; with 95 % covered, less than 1 in 1,000 would fail.
+    Of 30 data sets; with 95 % covered, less than 1 in 1,000 would fail.
     """
     covered = clear = 0
-    for seed in range(20):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
         group = rng.integers(2, size=1000)
         carries = 0.06 * (group - 0.5) + rng.normal(0, 0.08, 1000)
@@ -332,8 +332,8 @@ def test_features_of_calibrated_scores_follow_the_association_in_the_labels():
         truth = 0.03 * (pairs["sign"] * pairs["sign_weight"].abs())[1]
         truth *= pairs["sign"][1] * np.sign(pairs["sign_weight"][1])
         covered += features["low"][0] < truth < features["high"][0]
-    assert clear > 6
-    assert covered >= 15
+    assert clear > 10
+    assert covered >= 24
 
 
 class Shap:

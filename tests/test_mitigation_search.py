@@ -200,7 +200,6 @@ def test_samplers_in_a_pair_and_in_a_pipeline_of_imblearn_are_the_same(people):
                 LINEAR,
             ),
         },
-        cv=3,
         random_state=0,
     )
     by_name = {
@@ -801,8 +800,8 @@ def test_automatic_thresholds_are_the_best_by_the_score_of_the_search():
         weights.append(sample_weight)
         return accuracy_score(y, model.predict(X), sample_weight=sample_weight)
 
-    few = {"sensitive_features": sex[:150], "cv": 2, "scoring": score, "random_state": 0}
-    search(LINEAR, skill[:150, None], y[:150], **few)
+    few = {"sensitive_features": sex[:300], "cv": 2, "scoring": score, "random_state": 0}
+    search(LINEAR, skill[:300, None], y[:300], **few)
     assert any(weight is not None for weight in weights)  # held-out rows have none
 
 
