@@ -33,7 +33,7 @@ class Slow(LogisticRegression):
     """An attacker that takes its time."""
 
     def fit(self, X, y, sample_weight=None):
-        time.sleep(0.25)
+        time.sleep(0.1)
         return super().fit(X, y, sample_weight)
 
 
@@ -58,10 +58,13 @@ SLOW = """
 import time
 from sklearn.linear_model import LogisticRegression
 from skbiasamp import LeakageAuditor
+from skbiasamp._utils import progress  # internal: else all wait for two seconds
+
+progress.WAIT = 0.3
 
 class Slow(LogisticRegression):
     def fit(self, X, y, sample_weight=None):
-        time.sleep(0.08)
+        time.sleep(0.025)
         return super().fit(X, y, sample_weight)
 
 class Mine(LeakageAuditor):
@@ -86,7 +89,7 @@ skbiasamp.cross_audit(Slow(), x, y, sensitive_features=sex, cv=20, random_state=
 
 
 def slow_calls(folder):
-    """Write calls that take some seconds; return how Python runs them."""
+    """Write calls that take longer than that; return how Python runs them."""
     (folder / "mine.py").write_text(SLOW.replace("N_JOBS", "1").replace("N_DRAWS", "8"))
     (folder / "calls.py").write_text(CALLS)
     return ["calls.py"]
