@@ -270,7 +270,7 @@ def people():
 
 @pytest.fixture(scope="module")
 def exposure():
-    return ExposureAuditor(quality=recall_of_first, equalize=None, n_resamples=99, random_state=0)
+    return ExposureAuditor(quality=recall_of_first, equalize=None, n_resamples=29, random_state=0)
 
 
 @pytest.fixture(scope="module")
