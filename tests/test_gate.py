@@ -287,7 +287,7 @@ def test_curve_and_subgroups_have_wide_intervals_of_few_rows(n_men, width):
     )
     assert (curve.high - curve.low > width).all()
     decided = (score > 0.5).astype(int)
-    report = report_of(decided, labels, sex, y_score=score)
+    report = skbiasamp.audit(labels, decided, sensitive_features=sex, y_score=score, random_state=0)
     assert (report.curve["high"] - report.curve["low"] > width).all()
     explanation = skbiasamp.explain(labels, decided, sensitive_features=sex, random_state=0)
     (subgroup,) = explanation.subgroups({"all": np.zeros(len(sex), int)}).to_dict("records")

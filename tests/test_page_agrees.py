@@ -114,7 +114,7 @@ def test_a_picture_of_thresholds_has_the_groups_that_it_compares():
         (score > 0.5).astype(int),
         sensitive_features=shop,
         y_score=score,
-        auditor=DirectionalAuditor(),
+        random_state=0,
     )
     page = audit.to_html()
     assert "tiny: share predicted" not in page

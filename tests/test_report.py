@@ -584,7 +584,7 @@ def audit_at(rows, threshold, **more):
         sensitive_features=rows["sex"],
         y_train=rows["paid"],
         sensitive_train=rows["sex"],
-        auditor=DirectionalAuditor(),
+        random_state=0,
         **more,
     )
 
