@@ -451,29 +451,6 @@ def test_the_quality_of_a_guess_stands_beside_that_of_attackers():
     assert "%" not in result.sentence.replace("95 %", "")
 
 
-@every_auditor
-def test_intervals_hold_the_value_and_shrink_with_more_rows(auditor):
-    rng = np.random.default_rng(0)
-    group = rng.integers(2, size=400)
-    # Far from ties: what a table tells is then sure, and only how often that is right varies.
-    task = np.where(rng.random(400) < 0.8, group, 1 - group)
-    world = {
-        "y_true": task,
-        "y_pred": np.where(rng.random(400) < 0.8, task, group),
-        "sensitive_features": group,
-        "sensitive_pred": np.where(rng.random(400) < 0.8, group, 1 - group),
-    }
-    auditor = clone(auditor).set_params(n_draws=20, n_resamples=1200)
-    errors = []
-    for times in (1, 4):
-        larger = {name: np.repeat(one, times, axis=0) for name, one in world.items()}
-        result = auditor.audit(**larger)
-        assert result.low < float(result) < result.high
-        errors.append(result.statistics["standard_error"])
-        assert (result.table["low"] <= result.table["high"]).all()
-    assert 1.8 < errors[0] / errors[1] < 2.2
-
-
 def test_trained_attackers_are_as_uncertain_as_the_exact_one():
     """Far from ties all tables are the same, and what is left is which rows they are judged on."""
     rng = np.random.default_rng(0)

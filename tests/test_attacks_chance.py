@@ -1,26 +1,19 @@
-"""Guesses that ignore their input, labels that are pure noise, names and orders of rows."""
+"""Guesses that ignore their input, labels that are pure noise, orders of rows."""
 
 import tracemalloc
 from itertools import product
 
 import numpy as np
 import pytest
-from cut_oracle import compas_rows
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
-from test_properties import audited, worlds
-from test_published_values import data_folder
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics import dpa_amplification, leakage_amplification
 
-looked_at = settings(max_examples=12)
 quiet = pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 
 AUDITORS = {
@@ -28,7 +21,6 @@ AUDITORS = {
     "A->T": DPAAuditor("A->T", random_state=0),
     "T->A": DPAAuditor("T->A", random_state=0),
 }
-every_auditor = pytest.mark.parametrize("auditor", AUDITORS.values(), ids=AUDITORS)
 
 
 def given_as(auditor, group, task, predicted):
@@ -46,11 +38,11 @@ MODELS = {
 }
 
 
-# Every two of auditor, model and rows meet once.
+# Every two of auditor, model and rows meet once; T→A is A→T with the sides exchanged.
 ROWS = [(500, 0.5), (500, 0.9), (5000, 0.75)]
 COINS = [
     pytest.param(AUDITORS[metric], MODELS[model], *ROWS[(i + j) % 3], id=f"{metric}-{model}")
-    for i, metric in enumerate(AUDITORS)
+    for i, metric in enumerate(("leakage", "A->T"))
     for j, model in enumerate(MODELS)
 ]
 
@@ -186,21 +178,6 @@ def test_a_model_without_positives_is_compared_with_pure_noise():
     assert caught[0].filename == __file__
 
 
-def test_compas_scores_above_nine_have_the_same_sign_by_f1_and_by_accuracy():
-    file = data_folder() / "compas-scores-two-years.csv"
-    if not file.exists():
-        pytest.skip("the scores of COMPAS are not here: name their folder in SKBIASAMP_DATA")
-    rows = compas_rows(file)
-    high = (rows["decile_score"] > 9).astype(int)
-    labels = {"y_pred": high, "sensitive_features": rows["race"], "n_draws": 200, "random_state": 0}
-    by_accuracy = leakage_amplification(rows["two_year_recid"], **labels, equalize="accuracy")
-    with pytest.warns(UncertaintyWarning, match="By f1, the predictions are worse than random"):
-        by_f1 = leakage_amplification(rows["two_year_recid"], **labels, equalize="f1")
-    # Twenty draws give 0.015 to 0.019; four hundred, by three seeds, 0.0179 to 0.0189.
-    assert by_accuracy == pytest.approx(0.0186, abs=0.0015)
-    assert by_f1 > 0
-
-
 @pytest.mark.parametrize("auditor", [LeakageAuditor(), DPAAuditor()], ids=["leakage", "DPA"])
 def test_labels_flip_no_more_often_than_pure_noise(auditor):
     rng = np.random.default_rng(5)
@@ -260,35 +237,6 @@ def test_one_label_is_equalised_by_accuracy_and_several_by_f1():
         assert values["accuracy"] != values["f1"]
     with pytest.raises(ValueError, match="'equalize' parameter of dpa_amplification must be"):
         dpa_amplification(**labels, equalize="auto")
-
-
-@quiet
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-@every_auditor
-@looked_at
-@given(world=worlds(kinds=("binary", "multiclass")), data=st.data())
-def test_renamed_and_reordered_classes_and_groups_change_no_number(auditor, world, data):
-    """Exactly in closed form."""
-    world = audited(world)
-    renamed = dict(world)
-    for true, predicted in (("y_true", "y_pred"), ("sensitive_features", "sensitive_pred")):
-        names = sorted({*world[true].tolist(), *world[predicted].tolist()})
-        others = data.draw(st.permutations(["zebra", "b", "a", "ox", "d"]))
-        table = dict(zip(names, others, strict=False))
-        for name in (true, predicted):
-            renamed[name] = np.array([table[one] for one in world[name].tolist()])
-    for quality in ("accuracy", "balanced_accuracy", "f1"):
-        exact = clone(auditor).set_params(
-            attacker="exact", cv=None, quality=quality, n_resamples=2, interval=None
-        )
-        results = [exact.audit(**one) for one in (world, renamed)]
-        assert_allclose(*(one.value for one in results), atol=1e-12)
-        for name in ("quality_data", "quality_model"):
-            assert_allclose(*(one.table[name].item() for one in results), atol=1e-12)
-        statistics = [
-            {k: v for k, v in one.statistics.items() if k != "attacker"} for one in results
-        ]
-        assert statistics[0] == pytest.approx(statistics[1], abs=1e-12)
 
 
 def adult(n=600):
@@ -430,7 +378,7 @@ def test_resamples_do_not_count_the_cuts_into_folds_again():
     group, label, predicted = np.indices((2, 2, 2)).reshape(3, -1)
     chance = 0.25 * np.where(label == predicted, 0.95, 0.05)
     for seed in range(250):
-        auditor = LeakageAuditor(n_resamples=199, random_state=seed)
+        auditor = LeakageAuditor(n_resamples=99, random_state=seed)
         known = {"sensitive_features": group, "sample_weight": rng.multinomial(5_000, chance)}
         result = auditor.audit(label, predicted, **known)
         found.append((result.value, result.statistics["standard_error"]))

@@ -85,7 +85,8 @@ def test_16_audits_in_8_threads_change_no_filter():
     def audit(seed):
         together.wait()
         y_true, y_pred, sex = rows(seed)
-        skbiasamp.audit(y_true, y_pred, sensitive_features=sex, random_state=0)
+        few = [DirectionalAuditor(), LeakageAuditor(n_draws=2, n_resamples=20)]
+        skbiasamp.audit(y_true, y_pred, sensitive_features=sex, auditor=few, random_state=seed)
         auditor = LeakageAuditor(n_resamples=20, random_state=0).fit(y_true, sensitive_features=sex)
         auditor.audit(y_true, y_pred, sensitive_features=sex)
         runs = DirectionalAuditor(reference="test")

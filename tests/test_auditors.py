@@ -31,7 +31,6 @@ from skbiasamp import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
-from skbiasamp.metrics import differential_fairness_amplification
 from skbiasamp.results import AuditResult
 from skbiasamp.testing import check_auditor
 
@@ -356,49 +355,6 @@ def test_labels_of_the_data_are_text_in_html(auditor):
     if auditor.metric != "leakage":  # which has one row for all
         assert EVIL in page.text
         assert "<img src=x>" in page.text
-
-
-@pytest.mark.parametrize(
-    ("counts", "concentration", "expected"),
-    [
-        ({"f": [19, 5, 4, 6], "m": [12, 16, 1, 17]}, 1.0, 0.5775143412262177),
-        (
-            {"a": [28, 1, 1, 8], "b": [17, 1, 1, 19], "c": [16, 1, 3, 24]},
-            1.0,
-            -0.075507552508145,
-        ),
-        (
-            {
-                ("f", "x"): [12, 2, 3, 16],
-                ("f", "y"): [14, 6, 7, 15],
-                ("m", "x"): [18, 4, 6, 18],
-                ("m", "y"): [21, 6, 3, 9],
-            },
-            0.5,
-            -0.2723995467679773,
-        ),
-        ({"u": [63, 2, 4, 28], "v": [62, 3, 4, 34]}, 3.0, 0.035915462386095776),
-    ],
-    ids=["two-groups", "three-groups", "two-attributes", "smoother"],
-)
-def test_differential_fairness_agrees_with_aif360(counts, concentration, expected):
-    """Frozen from ``aif360.sklearn.metrics.df_bias_amplification`` of aif360 0.6.1.
-
-    The data were drawn with ``numpy.random.default_rng`` at seeds 0 to 3; the counts are the rows
-    with (T, T̂) = (0, 0), (0, 1), (1, 0), (1, 1) of each group. AIF360 was given one row a person,
-    the groups as index levels, and the same ``concentration``.
-    """
-    y_true, y_pred, n = np.tile([0, 0, 1, 1], len(counts)), np.tile([0, 1] * 2, len(counts)), []
-    for each in counts.values():
-        n += each
-    groups = pd.Index([group for group in counts for _ in range(4)]).to_frame(index=False)
-    value = differential_fairness_amplification(
-        np.repeat(y_true, n),
-        np.repeat(y_pred, n),
-        sensitive_features=groups.loc[groups.index.repeat(n)].reset_index(drop=True),
-        concentration=concentration,
-    )
-    assert value == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(

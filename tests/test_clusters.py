@@ -142,7 +142,7 @@ def test_attackers_need_thirty_rows(auditor):
     sex, label = rng.choice(["f", "m"], 400), rng.integers(0, 2, 400)
     guess, weight = np.where(rng.random(400) < 0.9, label, 1 - label), np.full(400, 0.001)
     weight[:20] = 1.5
-    auditor = auditor(n_draws=4, n_resamples=99, random_state=0)
+    auditor = auditor(n_draws=2, n_resamples=49, random_state=0)
     some = auditor.audit(label[:20], guess[:20], sensitive_features=sex[:20])
     heavy = auditor.audit(label, guess, sensitive_features=sex, sample_weight=weight)
     for result in (some, heavy):
@@ -207,28 +207,6 @@ def test_fractional_weights_stay_with_their_rows():
     assert half == pytest.approx(whole, rel=1e-12)
 
 
-def test_intervals_of_clusters_cover():
-    """Of people with 5 equal rows each; ordinary intervals are far too narrow."""
-    rng = np.random.default_rng(0)
-    auditor = DirectionalAuditor()
-    auditor.fit([1, 1, 0, 1, 0, 0] * 50, sensitive_features=list("fffmmm") * 50)
-    inside = {"clusters": 0, "rows": 0}
-    n_data = 100
-    for _ in range(n_data):
-        sex = rng.choice(["f", "m"], 150)
-        hired = (rng.random(150) < 0.5).astype(int)
-        change = rng.random(150) < np.where(sex == "f", 0.2, 0.1)
-        predicted = np.where(change, 1, hired)
-        person = np.repeat(np.arange(150), 5)
-        for name, ids in (("clusters", person), ("rows", None)):
-            result = auditor.audit(
-                hired[person], predicted[person], sensitive_features=sex[person], clusters=ids
-            )
-            inside[name] += result.low <= (0.1 - 0.05) / 2 <= result.high
-    assert inside["rows"] < 0.75 * n_data
-    assert 0.9 * n_data < inside["clusters"] < 0.99 * n_data
-
-
 def test_sets_of_tasks_and_reports_take_clusters():
     frame = families()
     rng = np.random.default_rng(1)
@@ -257,7 +235,6 @@ ATTACKS = {
     "DPA T->A": DPAAuditor("T->A"),
     "closed": DPAAuditor(cv=None),
     "trained": LeakageAuditor(attacker=DecisionTreeClassifier(max_depth=2, random_state=0)),
-    "trained DPA": DPAAuditor(attacker=DecisionTreeClassifier(max_depth=2, random_state=0)),
 }
 
 

@@ -66,7 +66,7 @@ def assert_as_audited(auditor, y, models, sex, guessed=None, orders=(MODELS,), *
     return found
 
 
-ORDERS = (MODELS, ("bold", "new", "old"), ("new", "old"))
+ORDERS = (("bold", "new", "old"), ("new", "old"))
 
 
 @pytest.mark.parametrize("n", [60, 400, 20_000], ids=["few rows", "rows", "counts"])
@@ -97,7 +97,7 @@ def test_trained_attackers_have_the_numbers_of_audits(auditor):
         pytest.importorskip("torch")
         auditor.set_params(attacker=MLPAttacker(max_epochs=1))
     y, sex, models, guessed = world(120)
-    assert_as_audited(auditor, y, models, sex, guessed, ORDERS[1:2])
+    assert_as_audited(auditor, y, models, sex, guessed, ORDERS[:1])
 
 
 @pytest.mark.parametrize("n_tasks", [3, 14], ids=["counts of flips", "flips of rows"])
@@ -115,10 +115,10 @@ def test_scores_have_the_numbers_of_audits():
     y, sex, models, _ = world(150)
     likely = scores(models)
     auditor = LeakageAuditor(attacker=LogisticRegression(), **FEW)
-    assert_as_audited(auditor, y, likely, sex, orders=ORDERS[1:2])
+    assert_as_audited(auditor, y, likely, sex, orders=ORDERS[:1])
     # Labels of one model beside scores of others: an exact attacker beside trained ones.
     mixed = likely | {"old": models["old"]}
-    found = assert_as_audited(LeakageAuditor(**FEW), y, mixed, sex, orders=ORDERS[:2])
+    found = assert_as_audited(LeakageAuditor(**FEW), y, mixed, sex, orders=ORDERS[:1])
     assert found["p_value"].iloc[1:].between(0, 1).all()
 
 
@@ -128,7 +128,7 @@ def test_numbers_have_the_numbers_of_audits():
     wages = rng.normal(group, 1)
     models = {name: wages + rng.normal(0, 0.3 + 0.2 * i, 200) for i, name in enumerate(MODELS)}
     how = {"attacker": LinearRegression(), "quality": "inverse_rmse"}
-    assert_as_audited(DPAAuditor(**how, **FEW), wages, models, group, orders=ORDERS[:2])
+    assert_as_audited(DPAAuditor(**how, **FEW), wages, models, group, orders=ORDERS[:1])
 
 
 @pytest.mark.parametrize("attacker", ["exact", LogisticRegression()], ids=["exact", "trained"])
@@ -141,7 +141,7 @@ def test_weights_and_clusters_have_the_numbers_of_audits(attacker):
         {"sample_weight": rng.gamma(2, size=200)},
         {"clusters": np.arange(200) // 4},
     ):
-        assert_as_audited(auditor, y, models, sex, orders=ORDERS[1:2], **more)
+        assert_as_audited(auditor, y, models, sex, orders=ORDERS[:1], **more)
 
 
 @pytest.mark.parametrize("fitted", [False, True], ids=["no training labels", "training labels"])
@@ -170,7 +170,7 @@ def test_attackers_that_learn_from_training_rows_have_the_numbers_of_audits():
     train = Contingency.from_labels(y[::2], models["new"][::2], sensitive_features=sex[::2])
     for attacker in ("exact", LogisticRegression()):
         auditor = LeakageAuditor(attacker=attacker, **FEW).fit(train)
-        assert_as_audited(auditor, y, models, sex, orders=ORDERS[:2])
+        assert_as_audited(auditor, y, models, sex, orders=ORDERS[:1])
 
 
 def test_a_generator_is_a_seed_as_any_other():

@@ -401,14 +401,14 @@ def test_the_part_that_amplifies_is_found(scores, cause):
 
 @pytest.mark.slow
 def test_parts_are_covered_and_calibrated_scores_are_seldom_said_to_amplify():
-    """Of 60 data sets; with 5 % false and 95 % covered, less than 1 in 1,000 would fail.
+    """Of 40 data sets; with 5 % false and 95 % covered, less than 1 in 1,000 would fail.
 
     At one half, 31 and 69 % of the groups are predicted. What each pair counts is known.
     """
     change = 0.5 * (2 * 0.6914625 - 1)  # of chances normal around 0.45 and 0.55
     truths = {"scores": 0.0, "rounding": change - 0.05, "threshold": 0.0, "change": change - 0.05}
     covered, false = dict.fromkeys(truths, 0), 0
-    for seed in range(60):
+    for seed in range(40):
         label, decision, score, group = world(np.random.default_rng(seed), 800, scores=False)
         explanation = skbiasamp.explain(label, decision, y_score=score, sensitive_features=group)
         parts = pd.concat([explanation.decision, explanation.change]).set_index("part")
@@ -417,8 +417,8 @@ def test_parts_are_covered_and_calibrated_scores_are_seldom_said_to_amplify():
             low, high = parts.loc[name, ["low", "high"]]
             covered[name] += low <= weight[1] * truth <= high
         false += not parts.loc["scores", "low"] <= 0 <= parts.loc["scores", "high"]
-    assert false <= 9
-    assert min(covered.values()) >= 50, covered
+    assert false <= 7
+    assert min(covered.values()) >= 33, covered
 
 
 @pytest.mark.slow
@@ -428,7 +428,7 @@ def test_noise_is_no_part(kind):
 
     Each of some data sets; with 5 % false, less than 1 in 1,000 would fail.
     """
-    n_sets, most = (12, 4) if kind == "many pairs" else (24, 5)
+    n_sets, most = (8, 3) if kind == "many pairs" else (16, 4)
     parts = ("scores", "rounding", "threshold", "law", "art", "within strata")
     wrong = dict.fromkeys(parts, 0)
     for seed in range(n_sets):
@@ -465,7 +465,7 @@ def test_the_threshold_of_as_many_as_are_labelled_is_of_these_rows(score):
     # Of chances that are normal around 0.45 and 0.55, as many are above one half as are labelled.
     # Of tied ones, 35 and 65 % are above, and four in five of these are rounded up.
     truth = 0.2 * 0.15 if score == "tied" else 0.0
-    for seed in range(60):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
         group = rng.integers(2, size=600)
         chance = np.clip(0.45 + 0.1 * group + rng.normal(0, 0.1, 600), 0.02, 0.98)
@@ -482,7 +482,7 @@ def test_the_threshold_of_as_many_as_are_labelled_is_of_these_rows(score):
         )
         row = explanation.decision.set_index("part").loc["threshold"]
         covered += row["low"] <= truth <= row["high"]
-    assert covered >= 50
+    assert covered >= 33
 
 
 def test_parts_of_a_weak_association_that_the_model_reverses_do_not_amplify():
@@ -764,7 +764,7 @@ def test_a_page_says_where_the_value_comes_from_if_asked():
 
 
 def test_probabilities_are_explained_and_logits_are_not():
-    rows, every = sample(100), {"auditor": None}  # with auditors of one's own, scores need strata
+    rows, every = sample(40), {"auditor": None}  # with auditors of one's own, scores need strata
     logits = np.log(rows["score"].clip(0.01, 0.99) / (1 - rows["score"].clip(0.01, 0.99)))
     assert audited(rows, y_score=rows["score"], **every).explanation.decision is not None
     both = np.column_stack([1 - rows["score"], rows["score"]])
@@ -791,7 +791,7 @@ def test_many_strata_fit_on_a_screen():
 
 
 def test_scores_are_explained_only_beside_decisions_of_groups_that_do_not_overlap():
-    rows = sample(100)
+    rows = sample(40)
     both = {"sensitive_features": rows[["sex", "dept"]], "groups": "marginal", "auditor": None}
     assert audited(rows, y_score=rows["score"], **both).explanation is None
     with pytest.raises(ValueError, match="given is not used by metrics of numbers"):

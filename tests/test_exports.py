@@ -97,8 +97,9 @@ def test_curves_folds_gates_and_searches_are_exported_too(report, shown):
     tree, linear = DecisionTreeClassifier(max_depth=1), LogisticRegression()
     how = {"sensitive_features": SEX, "cv": 2, "random_state": 0}
     curve = model_selection.amplification_curve(HIRED, PREDICTED, sensitive_features=SEX)
-    folds = skbiasamp.cross_audit(tree, X, HIRED, **how)
-    several = skbiasamp.cross_audit({"tree": tree, "linear": linear}, X, HIRED, **how)
+    folds = skbiasamp.cross_audit(tree, X, HIRED, n_halvings=2, **how)
+    models = {"tree": tree, "linear": linear}
+    several = skbiasamp.cross_audit(models, X, HIRED, n_halvings=2, **how)
     search = mitigation.search(tree, X, HIRED, candidates={"linear": linear}, limit=None, **how)
     for result in (curve, folds, several):
         assert result.cite() == shown["result"].cite()
@@ -139,11 +140,3 @@ def test_changed_rows_of_several_columns_and_tasks():
         find_changed_rows(labels, predicted, pair="f", **how)
     with pytest.raises(ValueError, match="y_pred has 2 rows but y_true has 3"):
         find_changed_rows(labels, predicted[:2], pair=(("f", 1), "cook"), **how)
-
-
-@pytest.mark.skipif(not importlib.util.find_spec("jinja2"), reason="jinja2 is an extra")
-def test_latex_shows_four_digits(report):
-    """P(hired | f) falls from 0.25 to 0.15, that of m grows from 0.5 to 0.625."""
-    assert report["directional A->T"].value == pytest.approx(0.1125)
-    assert "directional A->T & 0.1125 & " in report.to_latex()
-    assert "published" not in report.to_latex()  # it is the value

@@ -107,7 +107,7 @@ def test_lines_of_any_system_are_rows(engine):
 
 def test_the_report_of_a_file_is_that_of_the_command(engine):
     """Of probabilities, too: an engine that sums them would leave attackers out."""
-    frame = ROWS.assign(predicted=np.random.default_rng(1).random(len(ROWS)).round(3))
+    frame = ROWS[:40].assign(predicted=np.random.default_rng(1).random(40).round(3))
     frame.to_csv("a.csv", index=False)
     frame.assign(other=frame["predicted"] ** 2).to_csv("two.csv", index=False)
     main(["audit", "a.csv", *NAMES, "--seed", "0", "--json", "a.json"])

@@ -184,39 +184,33 @@ def test_a_p_value_is_small_exactly_where_the_interval_excludes_0(counts, level,
     assert ((table["p_value"] < 1 - level) == excludes).all()
 
 
-def largest_move(y, q, g, train=None, weights=None, clusters=None):
+def largest_move(y, q, g):
     """Return by how many half-widths an end moves at most if any one row is removed."""
-    how = {"sample_weight": weights, "clusters": clusters}
-    how = {name: values for name, values in how.items() if values is not None}
-    before = ends(audit(y, q, g, train=train, **how))
+    before = ends(audit(y, q, g))
     reach, largest = (before[1] - before[0]) / 2, 0.0
-    rows = np.column_stack([g, y, q, *how.values()])
     # Equal rows move an interval equally.
-    for row in np.unique(rows, axis=0, return_index=True)[1]:
-        if (g == g[row]).sum() == 1:
-            continue
+    for row in np.unique(np.column_stack([g, y, q]), axis=0, return_index=True)[1]:
         kept = np.delete(np.arange(len(g)), row)
-        less = {name: values[kept] for name, values in how.items()}
-        after = ends(audit(y[kept], q[kept], g[kept], train=train, **less))
+        after = ends(audit(y[kept], q[kept], g[kept]))
         largest = max(largest, np.abs(after - before).max() / reach)
     return largest
 
 
-def sized(seed, sizes, keep=None):
+def sized(seed, sizes):
     """Return one task in groups of these sizes."""
     rng = np.random.default_rng(seed)
     g = np.repeat(np.arange(len(sizes)), sizes)
     rates = rng.uniform(0.2, 0.6, len(sizes))
     y = rng.random(len(g)) < rates[g]
     redrawn = rng.random(len(g)) < (rates + rng.uniform(-0.1, 0.1, len(sizes)))[g]
-    copied = rng.random(len(g)) < (rng.uniform(0.2, 0.8) if keep is None else keep)
+    copied = rng.random(len(g)) < rng.uniform(0.2, 0.8)
     return y.astype(int), np.where(copied, y, redrawn).astype(int), g
 
 
 @pytest.mark.slow
 def test_removing_a_row_moves_an_end_by_a_third_of_a_half_width():
     moves = []
-    for seed in range(80):
+    for seed in range(40):
         rng = np.random.default_rng(1_000 + seed)
         # Every second data set has a group of 30 rows, which becomes one of 29.
         sizes = [*rng.integers(40, 300, 2), 30 if seed % 2 else rng.integers(20, 100)]
@@ -224,46 +218,6 @@ def test_removing_a_row_moves_an_end_by_a_third_of_a_half_width():
     # A row of a group of 30 may move its sign too, if the group's rate changes much.
     assert np.quantile(moves, 0.95) < 0.35
     assert max(moves) < 0.5
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["few rows", "few changes"])
-def test_removing_one_of_few_rows_moves_an_end_by_less_than_its_half_width(kind):
-    moves = []
-    for seed in range(40):
-        rng = np.random.default_rng(2_000 + seed)
-        if kind == "few rows":
-            y, q, g = sized(seed, [*rng.integers(60, 200, 2), rng.integers(3, 12)])
-        else:
-            y, q, g = sized(seed, rng.integers(60, 200, 2), keep=1)
-            row = rng.choice(len(g), rng.integers(1, 4), replace=False)
-            q[row] = 1 - q[row]
-        moves.append(largest_move(y, q, g))
-    assert np.quantile(moves, 0.9) < 0.8
-    assert max(moves) < 1
-
-
-@pytest.mark.parametrize("kind", ["training", "clusters", "weights"])
-def test_a_first_repeated_cluster_or_fractional_weight_moves_an_end_little(kind):
-    for seed in range(12):
-        rng = np.random.default_rng(3_000 + seed)
-        y, q, g = sized(seed, rng.integers(30, 80, 2), keep=0.5)
-        clusters = np.arange(len(g))
-        clusters[1] = clusters[0]
-        weights = np.ones(len(g))
-        weights[rng.integers(len(g))] = 1.5
-        how = {
-            "training": {"train": (column(200, 60), np.repeat([0, 1], 100))},
-            "clusters": {"clusters": clusters},
-            "weights": {"weights": weights},
-        }[kind]
-        if kind != "clusters":
-            assert largest_move(y, q, g, **how) < 0.35, seed
-            continue
-        before, after = (
-            ends(audit(y, q, g, clusters=own)) for own in (np.arange(len(g)), clusters)
-        )
-        assert np.abs(after - before).max() < 0.35 * (before[1] - before[0]) / 2, seed
 
 
 def test_a_model_that_adds_ten_points_where_labels_are_equal_adds_a_difference():

@@ -42,6 +42,7 @@ def cross():
         sensitive_features=X["group"],
         auditor=DirectionalAuditor(),
         cv=3,
+        n_halvings=2,
         n_jobs=2,
         random_state=0,
     )

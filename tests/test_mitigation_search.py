@@ -733,7 +733,7 @@ def test_the_interval_of_a_change_covers_it(people_and_predictions):
 
 
 def test_automatic_candidates_on_people():
-    X, y, sex = draw_people(1500, 0)
+    X, y, sex = draw_people(900, 0)
     options = {"sensitive_features": sex, "limit": 0.05, "cv": 3, "uses_group": True}
     result = search(LINEAR, X, y, **options, random_state=0)
     assert result.best.startswith("Mixed with")

@@ -624,7 +624,7 @@ def test_differences_of_estimators_are_those_of_the_same_halves():
 def test_intervals_include_the_mean_of_models_of_other_samples(name):
     """With the folds alone they were twice as wide as necessary for the linear model.
 
-    How much a mean over folds varies is known from 150 samples, by scikit-learn alone: to 6 %. The
+    How much a mean over folds varies is known from 80 samples, by scikit-learn alone: to 8 %. The
     mean of ten widths varies by 7 %, so that twice the width is seen as often as with 40 intervals
     whose own ends tell how much they vary.
     """
@@ -642,7 +642,7 @@ def test_intervals_include_the_mean_of_models_of_other_samples(name):
     rng = np.random.default_rng(98)
     folds, means = StratifiedKFold(5), []
     many, g, y = people(rng, 50_000)
-    for _ in range(150):
+    for _ in range(80):
         x, group, label = people(rng)
         fitted = [clone(model).fit(x[rows], label[rows]) for rows, _ in folds.split(x, label)]
         tested = [rows for _, rows in folds.split(x, label)]
@@ -687,16 +687,16 @@ def test_models_that_add_a_difference_to_equal_labels_are_said_to():
 def test_models_of_groups_that_do_not_matter_rarely_amplify_over_folds():
     """Without a share for training rows, a constant model did in 15 to 20 % of data sets.
 
-    Of 60 data sets, more than 6 do in 3 % of runs at the nominal 5 %, and in 91 % at 17 %.
+    Of 40 data sets, more than 4 do in 5 % of runs at the nominal 5 %, and in 83 % at 17 %.
     """
     rng, found = np.random.default_rng(0), 0
-    for n_groups, share in [(2, 0.1), (6, 0.3)] * 30:
+    for n_groups, share in [(2, 0.1), (6, 0.3)] * 20:
         group, y = rng.integers(0, n_groups, 300), (rng.random(300) < share).astype(int)
         model, how = DummyClassifier(strategy="most_frequent"), {"random_state": 0}
         how |= {"sensitive_features": group, "n_halvings": 5}
         result = cross_audit(model, group[:, None], y, **how)
         found += result.low > 0 or result.high < 0
-    assert found <= 6
+    assert found <= 4
 
 
 def test_a_cross_audit_is_a_report():

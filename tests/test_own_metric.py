@@ -196,7 +196,8 @@ def test_it_has_a_place_in_searches_folds_and_reports():
     model = LogisticRegression().fit(X, y)
     score = amplification_scorer(auditor)(model, X, y, **how)
     assert score == pytest.approx(-abs(auditor.score(y, model.predict(X), **how)), abs=1e-12)
-    folds = cross_audit(LogisticRegression(), X, y, auditor=RateAuditor(), random_state=0, **how)
+    quick = {"auditor": RateAuditor(), "n_halvings": 2, "random_state": 0}
+    folds = cross_audit(LogisticRegression(), X, y, **quick, **how)
     assert folds.value == pytest.approx(folds.table["value"].mean())
     assert folds.pooled.metric == "moved rates"
     auditors = [DirectionalAuditor(), RateAuditor()]
@@ -269,7 +270,7 @@ def people():
 
 @pytest.fixture(scope="module")
 def exposure():
-    return ExposureAuditor(quality=recall_of_first, equalize=None, n_resamples=99, random_state=0)
+    return ExposureAuditor(quality=recall_of_first, equalize=None, n_resamples=29, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -297,7 +298,7 @@ def test_it_has_an_interval_a_p_value_a_table_and_a_section(exposure, people, re
     assert (row["group"], row["task"]) == ("(all)", "(all)")
     assert row["amplification"] == float(result)
     assert row["delta"] == row["quality_model"] - row["quality_data"]
-    report = skbiasamp.audit(**people, auditor=[exposure, LeakageAuditor(random_state=0)])
+    report = skbiasamp.audit(**people, auditor=[exposure, LeakageAuditor(n_resamples=19)])
     assert list(report) == ["exposure", "leakage"]
     assert float(report["exposure"]) == float(result)
     assert "exposure" in report.to_markdown()

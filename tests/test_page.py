@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import skbiasamp
-from skbiasamp import DirectionalAuditor, MultiAttributeAuditor, NumericAuditor
+from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
 from skbiasamp.datasets import load_compas
 from skbiasamp.results import AuditReport
 
@@ -234,22 +234,6 @@ def test_all_that_was_found_is_on_the_page(plain):
     } <= record  # fmt: skip
     assert not {"n_resamples", "confidence_level", "ties"} & set(read.texts("dt"))  # defaults
     assert "None" not in read.texts("dd")
-
-
-def test_numbers_of_the_page_are_those_of_the_results(plain):
-    table = part_of(plain, "Table", id="pairs")
-    strongest = plain["directional A->T"].strongest(2)
-    assert [row.name for row in table.rows] == strongest["group"].tolist() == ["f", "m"]
-    for row, expected in zip(table.rows, strongest.itertuples(), strict=True):
-        assert [cell.value for cell in row.cells] == [
-            expected.base, expected.observed, expected.delta, expected.change,
-            expected.amplification,
-        ]  # fmt: skip
-        # The interval is of the change, which is drawn.
-        assert row.span == (expected.low, expected.high)
-        assert row.dot == expected.change
-    cells = [cell.text for cell in table.rows[0].cells]
-    assert cells == ["75.0 %", "85.0 %", "+10.0", "+8.8", "+0.0875"]
 
 
 def test_a_page_shows_what_there_is(plain):
@@ -498,12 +482,6 @@ def shown(pages, folder):
 
 # --------------------------------------------------------------------------- comparisons
 
-SIDES = {
-    **dict.fromkeys(("amplifies more", "reveals more"), "above"),
-    **dict.fromkeys(("amplifies less", "reveals less"), "below"),
-    **dict.fromkeys(("no clear effect", "no clear difference"), "across"),
-}
-
 
 def few(**named):
     return [DirectionalAuditor(reference="test", **named)]
@@ -558,48 +536,6 @@ def compared():
     )
 
 
-def test_numbers_of_a_comparison_are_those_of_its_results(compared):
-    sex, hired, old, new = labels()
-    tables = tables_of(compared)
-    pairs, churn = tables["pairs-1"], tables["churn-1"]
-    rows = {row.name: row for row in pairs.rows}
-    cells = dict(zip(pairs.columns, rows["m"].cells, strict=True))
-    texts = {name: cell.text for name, cell in cells.items()}
-    assert pairs.caption.startswith("new: rates of each pair, the largest change first.")
-    assert texts["Labelled so"] == f"{100 * hired[sex == 'm'].mean():.1f} %"
-    right = [100 * (model == hired)[sex == "m"].mean() for model in (old, new)]
-    (errors,) = (row for row in tables["errors-1"].rows if row.name == "m")
-    assert errors.dot == pytest.approx(right[1] - right[0])
-    shares = [100 * one[sex == "m"].mean() for one in (old, new)]
-    assert [texts["Reference"], texts["Model"]] == [f"{one:.1f} %" for one in shares]
-    change = cells["Change, percentage points"]
-    # Less that of all rows, which the interval is of.
-    assert change.text == f"{shares[1] - shares[0] - 100 * (new.mean() - old.mean()):+.2f}"
-    pair = compared["directional A->T"].pairs.query("group == 'm'").iloc[0]
-    assert change.ends == f"{100 * pair['low']:+.2f} to {100 * pair['high']:+.2f}"
-    changed = dict(zip(("f", "m"), compared["MALS"].churn["changed"], strict=True))
-    assert {row.name: row.cells[1].value for row in churn.rows} == changed
-    (section,) = (
-        one for one in parts(compared.to_document()) if getattr(one, "id", "") == "model-1"
-    )
-    assert type(section).__name__ == "Section"
-    assert "Predictions changed more often in some groups than in others (p < 0.001)." in [
-        getattr(one, "text", "") for one in section.items
-    ]
-    drawn = {(row.group, row.name): row for row in tables["differences-table"].rows}
-    metrics = [name.replace("->", "→") for name in compared]
-    assert list(drawn) == [(name, model) for name in metrics for model in ("old", "new")]
-    for name, one in zip(metrics, compared.values(), strict=True):
-        row, reference = one.table.set_index("model").loc["new"], drawn[name, "old"]
-        assert drawn[name, "new"].side == SIDES[one.verdict("new")]
-        numbers = [cell.value for cell in drawn[name, "new"].cells[:4]]
-        assert drawn[name, "new"].span == one.judged("new")[1:]
-        names = ("value", "difference", "difference_low", "p_adjusted")
-        assert numbers == pytest.approx([row[each] for each in names])
-        assert reference.cells[0].value == pytest.approx(one.table["value"][0])
-        assert [cell.text for cell in reference.cells[1:]] == ["–", "–", "–", "reference"]
-
-
 def test_changes_of_a_negative_association_have_their_own_interval():
     """Change and interval are not turned by the sign of the association."""
     sex, hired, old, _ = labels()
@@ -615,52 +551,16 @@ def test_changes_of_a_negative_association_have_their_own_interval():
     assert row.cells[4].ends == f"{low:+.2f} to {high:+.2f}".replace("-", "−")
 
 
-def disagreeing():
-    """Both groups lose predictions: rates come closer, shares move apart."""
-    sex = np.repeat(["f", "m"], 5000)
-    hired = np.concatenate([np.arange(5000) < 1500, np.arange(5000) < 3000]).astype(int)
-    new = np.concatenate([np.arange(5000) < 700, np.arange(5000) < 2000]).astype(int)
-    return skbiasamp.compare(
-        hired, {"old": hired, "new": new}, sensitive_features=sex, random_state=0
-    )
-
-
-def test_changes_of_numbers_are_shown_in_the_unit_of_the_value():
-    """Wages of men are raised by 60, which is 0.17 of their standard deviation."""
-    rng = np.random.default_rng(0)
-    sex = np.repeat(["f", "m"], 200)
-    wage = 3000 + 500 * (sex == "m") + rng.normal(0, 250, 400)
-    models = {"old": wage, "new": wage + 60 * (sex == "m")}
-    auditor = NumericAuditor(reference="test")
-    report = skbiasamp.compare(wage, models, sensitive_features=sex, auditor=[auditor])
-    cells = " ".join(Reading(report.to_html()).texts("td"))
-    # Compared with the mean of all rows, which rises by 30.
-    assert f"{30 / wage.std():+.4f}" in cells
-    assert "+60.0000" not in cells
-
-
-def test_metrics_that_disagree_are_named_and_explained():
-    report = disagreeing()
-    assert report["directional A->T"].verdict("new") == "amplifies less"
-    assert report["MALS"].verdict("new") == "amplifies more"
-    (finding,) = (each for each in report.findings if each.code == "SBA505")
-    assert finding.numbers["more"]["MALS"] == "amplifies more"
-    assert finding.numbers["less"]["directional A→T"] == "amplifies less"
-    assert "rates and shares can change in opposite directions" in finding.text
-    page = " ".join(Reading(report.to_html()).texts("main")[0].split())
-    assert finding.text in page
-
-
-def test_a_page_of_twenty_models_stays_small():
+def test_a_page_of_eight_models_stays_small():
     sex, hired, old, _ = labels(200)
     rng = np.random.default_rng(2)
-    models = {f"model {i}": np.where(rng.random(200) < 0.05, 1 - old, old) for i in range(20)}
+    models = {f"model {i}": np.where(rng.random(200) < 0.05, 1 - old, old) for i in range(8)}
     report = skbiasamp.compare(hired, models, sensitive_features=sex, auditor=few(), random_state=0)
     page = report.to_html()
-    assert len(page.encode()) < 2_000_000
+    assert len(page.encode()) < 800_000
     card = part_of(report, "Card")
-    assert len(card.answers) == 20
-    assert card.title == "19 models compared with “model 0”"
+    assert len(card.answers) == 8
+    assert card.title == "7 models compared with “model 0”"
 
 
 def test_a_browser_shows_both_pages_without_overflow_and_sorts_them(
@@ -676,13 +576,6 @@ def test_a_browser_shows_both_pages_without_overflow_and_sorts_them(
         assert (first, second) == ("descending", "ascending")
         assert falling == sorted(one["before"], reverse=True) != one["before"]
         assert rising == sorted(one["before"])
-
-
-def test_the_axis_of_differences_has_0_in_its_middle(compared):
-    """A change to one side is not drawn longer than one to the other."""
-    axes = [table.axis for name, table in tables_of(compared).items() if name.startswith("pairs")]
-    assert axes
-    assert all(axis.low == -axis.high for axis in axes)
 
 
 def test_a_step_about_accuracy_rests_on_the_interval_of_its_difference():

@@ -452,13 +452,13 @@ def test_scores_that_say_nothing_are_seldom_called_scores_of_the_other_class(dra
     """Unequal spreads made a rank test of equal ones call one column in forty reversed."""
     rng = np.random.default_rng(5)
     below = []
-    for _ in range(400):
+    for _ in range(200):
         labels, score, how = drawn(rng, 600)
         cells = Contingency.from_labels(
             labels, special.expit(score), sensitive_features=rng.choice(["f", "m"], 600), **how
         )
         below.append(score_order(cells))
-    assert np.mean([order.reversed for order in below]) <= 1 / 400
+    assert np.mean([order.reversed for order in below]) <= 1 / 200
     assert np.mean([order.p_below < 0.025 for order in below]) < 0.05  # 0.1 of unequal ones
 
 

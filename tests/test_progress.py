@@ -33,7 +33,7 @@ class Slow(LogisticRegression):
     """An attacker that takes its time."""
 
     def fit(self, X, y, sample_weight=None):
-        time.sleep(0.25)
+        time.sleep(0.1)
         return super().fit(X, y, sample_weight)
 
 
@@ -61,7 +61,7 @@ from skbiasamp import LeakageAuditor
 
 class Slow(LogisticRegression):
     def fit(self, X, y, sample_weight=None):
-        time.sleep(0.08)
+        time.sleep(0.025)
         return super().fit(X, y, sample_weight)
 
 class Mine(LeakageAuditor):
@@ -73,7 +73,9 @@ import warnings
 import numpy as np
 import skbiasamp
 from mine import LeakageAuditor, Slow
+from skbiasamp._utils import progress  # internal: else both calls take seconds
 
+progress.WAIT = 0.3
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
 sex, x = np.repeat(["f", "m"], 100), rng.normal(size=(200, 1))
@@ -86,7 +88,7 @@ skbiasamp.cross_audit(Slow(), x, y, sensitive_features=sex, cv=20, random_state=
 
 
 def slow_calls(folder):
-    """Write calls that take some seconds; return how Python runs them."""
+    """Write calls that take long enough to be shown; return how Python runs them."""
     (folder / "mine.py").write_text(SLOW.replace("N_JOBS", "1").replace("N_DRAWS", "8"))
     (folder / "calls.py").write_text(CALLS)
     return ["calls.py"]

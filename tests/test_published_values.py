@@ -7,17 +7,14 @@ Like Shopping", EMNLP 2017. A published count stands here as ``"A|T|Â|T̂": row
 string of 0 and 1, one a column.
 """
 
-import json
 import os
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from cut_oracle import COMPAS, EMBEDDED, compas_rows
 from values_only import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 
-from skbiasamp import Contingency
+from skbiasamp.datasets import load_compas
 from skbiasamp.metrics import (
     directional_amplification,
     mals_amplification,
@@ -178,16 +175,6 @@ def test_the_hugging_face_metric_card():
     np.testing.assert_allclose(result.table["amplification"], [1 / 3, 0.2], atol=1e-12)
 
 
-def test_compas_counts_have_the_printed_margins():
-    """TOK24, Tables 2a and 2b."""
-    for counts, table in (
-        (COMPAS_UNBALANCED, [[1229, 874], [1402, 1773]]),
-        (COMPAS_BALANCED, [[874, 874], [874, 874]]),
-    ):
-        a, t, _, _, n = read(counts)
-        np.testing.assert_array_equal((a * np.array(n)[:, None]).T @ t, table)
-
-
 def data_folder():
     """Return the folder of the reference data."""
     if "SKBIASAMP_DATA" not in os.environ:
@@ -195,57 +182,9 @@ def data_folder():
     return Path(os.environ["SKBIASAMP_DATA"])
 
 
-def embedded_rows():
-    counts = pd.DataFrame(json.loads(EMBEDDED.read_text())["compas"], columns=[*COMPAS, "n"])
-    return counts.loc[counts.index.repeat(counts["n"]), COMPAS]
-
-
-@pytest.fixture(scope="module")
-def compas():
-    """ProPublica's two-year file, its own row filter, and the two largest races."""
-    folder = os.environ.get("SKBIASAMP_DATA")
-    return compas_rows(Path(folder, "compas-scores-two-years.csv")) if folder else embedded_rows()
-
-
-@pytest.mark.skipif("SKBIASAMP_DATA" not in os.environ, reason="SKBIASAMP_DATA names no folder")
-def test_the_embedded_rows_are_those_of_the_file(compas):
-    assert embedded_rows().value_counts().to_dict() == compas.value_counts().to_dict()
-
-
-def test_the_compas_file_has_the_published_table(compas):
-    """TOK24, Table 2a: the printed counts are those of the label ``is_recid``."""
-    assert len(compas) == 5278
-    cells = Contingency.from_labels(compas["is_recid"], sensitive_features=compas["race"])
-    table = cells.to_frame().pivot(index="group", columns="task", values="n")
-    assert table.loc["Caucasian"].tolist() == [1229, 874]
-    assert table.loc["African-American"].tolist() == [1402, 1773]
-    published = pd.DataFrame(
-        {0: [1229, 1402], 1: [874, 1773]}, index=["Caucasian", "African-American"]
-    )
-    assert Contingency.from_counts(published) == cells
-
-
-def test_compas_scores_amplify_at_some_thresholds_only(compas):
-    """``decile_score > threshold`` against ``two_year_recid``: below 0 where nobody or everybody is
-    called a risk, largest in between."""
-    race, recidivates = compas["race"], compas["two_year_recid"]
-    auditor = DirectionalAuditor(formula="published").fit(recidivates, sensitive_features=race)
-    at = {
-        threshold: auditor.score(
-            recidivates,
-            (compas["decile_score"] > threshold).astype(int),
-            sensitive_features=race,
-        )
-        for threshold in range(11)
-    }
-    assert at[0] == pytest.approx(-0.0661, abs=FOUR_DIGITS)
-    assert at[10] == pytest.approx(-0.0661, abs=FOUR_DIGITS)
-    assert max(at.values()) == pytest.approx(0.056, abs=THREE_DIGITS)
-
-
-def test_balancing_the_compas_file_gives_exactly_zero(compas):
+def test_balancing_the_compas_file_gives_exactly_zero():
     """As many rows of each race and label: every sign is an exact tie, whatever is predicted."""
-    rows = compas.groupby(["race", "is_recid"]).sample(874, random_state=0)
+    rows = load_compas().frame.groupby(["race", "is_recid"]).sample(874, random_state=0)
     predicted = (rows["decile_score"] > 4).astype(int)
     value, multi = (
         metric(rows["is_recid"], predicted, sensitive_features=rows["race"])
@@ -272,7 +211,7 @@ def by_the_authors(train, test, predicted, direction):
 def test_signs_of_rows_with_a_group_or_a_task_are_those_of_the_authors_code(direction):
     rng = np.random.default_rng(0)
     different = 0
-    for _ in range(200):
+    for _ in range(60):
         shares = rng.uniform(0.1, 0.5, (2, 1, 3))
         train = [(rng.random((60, 3)) < share).astype(int) for share in shares]
         test = [(rng.random((60, 3)) < share).astype(int) for share in shares]
@@ -292,4 +231,4 @@ def test_signs_of_rows_with_a_group_or_a_task_are_those_of_the_authors_code(dire
             values.append(auditor.score(test[1], **labels))
         assert values[0] == pytest.approx(expected, abs=1e-12)
         different += values[1] != pytest.approx(expected, abs=1e-12)
-    assert different > 40
+    assert different > 12

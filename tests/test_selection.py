@@ -240,7 +240,7 @@ def equal(sizes, rate, n_samples, seed=0):
 )  # fmt: skip
 def test_equal_categories_are_rarely_told_apart(sizes, rate):
     """In at most 5 % of data sets any interval excludes 1; of single pairs it would be 78 %."""
-    n_samples = 600 if len(sizes) > 12 else 1500
+    n_samples = 300 if len(sizes) > 12 else 600
     ratio, low, high = ratios_to_highest(*equal(sizes, rate, n_samples))
     assert ((low <= ratio) & (ratio <= high)).all()
     excluded = (high < 1).any(axis=0).mean()
@@ -252,10 +252,10 @@ def test_intervals_of_all_categories_together_contain_the_ratios(sizes):
     """All but the first have 0.7 of its rate, and any of them may be the highest in a sample."""
     rate = np.full((len(sizes), 1), 0.35)
     rate[0] = 0.5
-    _, low, high = ratios_to_highest(*equal(sizes, rate, 1500))
+    _, low, high = ratios_to_highest(*equal(sizes, rate, 600))
     truth = rate / 0.5
     together = ((low <= truth) & (truth <= high)).all(axis=0).mean()
-    assert together >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 1500)
+    assert together >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 600)
     assert (high[1:] < 1).mean() > 0.15
 
 
@@ -564,23 +564,6 @@ def test_clusters_of_one_row_change_nothing():
             for ids in (None, np.arange(200))
         )
         pd.testing.assert_frame_equal(plain.table, own.table)
-
-
-def test_unequal_rows_of_clusters_widen_intervals_by_what_they_share():
-    """Clusters of 5, of which 30 % have one decision: a row is worth 1 / (1 + 4 × 0.3)."""
-    rng = np.random.default_rng(2)
-    clusters, size = 2000, 5
-    shared = np.repeat(rng.random(clusters) < 0.3, size)
-    common = np.repeat(rng.random(clusters) < 0.4, size)
-    selected = np.where(shared, common, rng.random(clusters * size) < 0.4).astype(int)
-    table = skbiasamp.selection_rates(
-        selected, sensitive_features=np.repeat(np.arange(clusters) % 2, size),
-        clusters=np.repeat(np.arange(clusters), size),
-    ).table  # fmt: skip
-    for _, row in table.iterrows():
-        width = row["selection_rate_high"] - row["selection_rate_low"]
-        p, n = row["selection_rate"], 5000 / 2.2
-        assert width == pytest.approx(2 * 1.96 * np.sqrt(p * (1 - p) / n), rel=0.06)
 
 
 def test_clusters_with_rows_of_both_categories_are_paired():

@@ -197,13 +197,12 @@ def test_bad_input_of_mitigations(kind):
 def test_routing_passes_the_feature_to_nobody_who_has_it(around):
     """It was an error: passed twice, by cross_audit and by the column that the user named."""
     model = around(mitigation.CorpusConstraintClassifier(LogisticRegression(), sensitive="race"))
-    scoring = {"amplification": amplification_scorer()}
+    how = {"scoring": {"amplification": amplification_scorer()}, "cv": 2, "n_halvings": 2}
+    how["random_state"] = 0
     found = []
     for enable in (False, True):
         with sklearn.config_context(enable_metadata_routing=enable):
-            result = cross_audit(
-                model, X, Y, sensitive_features=RACE, cv=2, scoring=scoring, random_state=0
-            )
+            result = cross_audit(model, X, Y, sensitive_features=RACE, **how)
             found.append(result.table)
     pd.testing.assert_frame_equal(*found)
     assert_array_equal(found[0]["amplification"], -found[0]["value"].abs())

@@ -160,12 +160,11 @@ def test_words_that_the_model_never_uses_become_one_token():
 
 
 @needs_captions
-@pytest.mark.parametrize(("model", "published"), [("att2in", 0.459), ("nic_equalizer", 0.513)])
-def test_lic_m_is_near_the_published_value(model, published):
+def test_lic_m_is_near_the_published_value():
     frame = pd.read_csv(CAPTIONS)
     auditor = LICAuditor(n_draws=1, interval=None, random_state=0)
-    result = auditor.audit(frame[model], frame[model], sensitive_features=frame["gender"])
-    assert result.table["quality_model"].item() == pytest.approx(published, abs=0.01)
+    result = auditor.audit(frame["att2in"], frame["att2in"], sensitive_features=frame["gender"])
+    assert result.table["quality_model"].item() == pytest.approx(0.459, abs=0.01)
 
 
 def test_a_holdout_trains_one_attacker_a_draw(world):

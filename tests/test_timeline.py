@@ -444,7 +444,6 @@ def test_a_reference_of_one_group_is_named(steady):
     [
         (DPAAuditor, "2025-12", None),
         (LeakageAuditor, "2026-05", 0.5),
-        (DPAAuditor, "2026-11", 0.5),
         (LeakageAuditor, "2026-11", None),
     ],
 )

@@ -282,7 +282,7 @@ def table(n, share, rate, rng):
 )
 def test_tables_of_one_law_give_few_findings(auditor, shape, known):
     """At most 5 % + 2.5 standard errors; larger tables of runs are in no test."""
-    rng, n_runs, found = np.random.default_rng(3), 120, 0
+    rng, n_runs, found = np.random.default_rng(3), 80, 0
     for _ in range(n_runs):
         share, rate = law(*shape, 0.04, rng)
         group, real = table(500, share, rate, rng)
@@ -299,7 +299,7 @@ def test_tables_of_one_law_give_few_findings(auditor, shape, known):
 @pytest.mark.parametrize("known", [False, True])
 def test_intervals_cover_the_gap(known):
     """The association grows from ±0.1 to ±0.16; a sample of training rows has an error too."""
-    rng, n_runs, held = np.random.default_rng(1), 200, 0
+    rng, n_runs, held = np.random.default_rng(1), 120, 0
     rate, grown = np.array([[0.4], [0.6]]), np.array([[0.34], [0.66]])
     auditor = DirectionalAuditor(base="train")
     for _ in range(n_runs):
