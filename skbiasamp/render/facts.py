@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from skbiasamp._utils.formatting import ADDS, OUTSIDE
+
 EVERYBODY = "all rows"  # in place of a group
 
 
@@ -370,3 +372,15 @@ class Facts:
     unknown: Unknown | None = None
     date: str | None = None
     caveats: tuple[Finding, ...] = ()
+
+    @property
+    def limited(self) -> Change | None:
+        """The change of a pair that a limit judges: where the model adds a difference of its own.
+
+        Its value is small there, since labels show no direction. Of two groups it is their gap.
+        """
+        known = [each for each in self.changes if each.low is not None and each.high is not None]
+        if self.limit is None or self.verdict != ADDS or self.view == "gap" or not known:
+            return None
+        end = min if self.limit_verdict == OUTSIDE else max  # the end that decides
+        return max(known, key=lambda each: end(abs(each.low or 0.0), abs(each.high or 0.0)))

@@ -445,6 +445,8 @@ def _named_number(facts: Facts) -> tuple[tuple[float | None, float | None, float
     if gap is not None and gap.low is not None and gap.high is not None and facts.limit is None:
         return (gap.growth, gap.low, gap.high), "means"
     unit = "points" if facts.percent and facts.view in ("gap", "groups", "tasks", "pairs") else ""
+    if (change := facts.limited) is not None:
+        return (change.change, change.low, change.high), unit
     return (facts.value, facts.low, facts.high), unit
 
 

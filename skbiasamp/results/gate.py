@@ -33,6 +33,7 @@ from skbiasamp.results.exports import Exported
 PASSED, FAILED, UNDEFINED = "passed", "failed", NOT_MEASURED
 # With this probability the rows that are named decide, if the value is the truth.
 _POWER = 0.8
+_CHANGES = ["change", "low_simultaneous", "high_simultaneous"]
 MOST_ROWS = 1e12  # more are not worth naming
 
 
@@ -344,14 +345,18 @@ def _added(
     if "low_simultaneous" not in table or table["change"].isna().all():
         return None
     both = Limit(limit.size, one_sided=False)  # changes of a pair have no direction either
-    intervals = zip(table["low_simultaneous"], table["high_simultaneous"], strict=True)
-    known = [interval for interval in intervals if not math.isnan(interval[0])]
-    outcomes = [both.outcome(*interval) for interval in known]
-    at = int(np.nanargmax(np.abs(table["change"].to_numpy(float))))
-    row = table.iloc[at]
-    judged = tuple(float(row[key]) for key in ("change", "low_simultaneous", "high_simultaneous"))
+    numbers = table.loc[table["low_simultaneous"].notna(), _CHANGES].to_numpy(float)
+    one_gap = len(table) == len(numbers) == 2 and table["task"].nunique() == 1
+    if one_gap and numbers[:, 0].any():
+        # Two groups mirror each other, the smaller one by more: half of their gap is judged.
+        largest = numbers[np.abs(numbers[:, 0]).argmax()]
+        numbers = largest[None] * (np.ptp(numbers[:, 0]) / 2 / abs(largest[0]))
+    outcomes = [both.outcome(low, high) for _, low, high in numbers]
+    outcome = _worst(outcomes)
+    alike = [row for row, each in zip(numbers, outcomes, strict=True) if each == outcome]
+    judged = max(alike, key=lambda row: abs(row[0])).tolist()
     check = _checked(name, result, judged, verdict, sentence, both)
-    return replace(check, outcome=_worst(outcomes))
+    return replace(check, outcome=outcome)
 
 
 def _checked(

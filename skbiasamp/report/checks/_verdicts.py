@@ -69,14 +69,15 @@ def of_limit(audited: Audited) -> Seen:
     if of_primary.outcome not in (FAILED, words.INCONCLUSIVE):
         return
     known = audited.test.total >= FEWEST_ROWS and of_primary.rows < MOST_ROWS
-    half, gap = report.facts.view == "gap" and of_primary.verdict != words.ADDS, report.facts.gap
+    half, gap = report.facts.view == "gap", report.facts.gap
     yield {
         "outside": of_primary.outcome == FAILED,
         "adds": of_primary.verdict == words.ADDS,
         "limit": report.limit,
         "half": half,
         "points": half and report.facts.percent,
-        "moves": of_primary.verdict == words.REVERSES,
+        "mean": report.facts.view in ("groups", "tasks", "pairs") and report.facts.percent,
+        "moves": of_primary.verdict in (words.REVERSES, words.ADDS),
         "narrows": of_primary.verdict == words.REDUCES,
         # As on the first screen: the difference of the gaps that are shown.
         "value": gap.growth / 2 if half and gap is not None else of_primary.value,
