@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._io.files import encoding_of, table_of
+from skbiasamp._io.texts import encoding_of, table_of
 
 _MOST_COLUMNS = 1_000
 _MOST_CLASSES = 50  # values of a column that are listed

@@ -194,8 +194,9 @@ const columnOf = (name) => files.test.columns.find((column) => column.name === n
 const count = (n) => n.toLocaleString("en");
 
 function says({number, classes, range, missing}) {
+  const few = classes.length <= 5 ? `: ${classes.join(", ")}` : "";
   const values = classes.length === 2 ? `two values, ${classes[0]} and ${classes[1]}`
-    : classes.length ? `${classes.length} ${classes.length === 1 ? "value" : "values"}`
+    : classes.length ? `${classes.length} ${classes.length === 1 ? "value" : "values"}${few}`
     : number ? `numbers from ${range[0]} to ${range[1]}` : "many different texts";
   return values + (missing ? `, missing in ${count(missing)} rows` : "");
 }
