@@ -247,7 +247,7 @@ def opened(
     try:
         with progress("reading files", len(paths)) as step, interruptible():
             for path in paths:
-                source = _described(path, needed, **written_as)
+                source = source_of(path, needed, **written_as)
                 sources.append(source)
                 if source.columns is not None:
                     # Readers of text give columns of one name other names.
@@ -326,10 +326,10 @@ def find(
 
 def columns_of_files(patterns: list[str], **written_as: str | None) -> tuple[str, ...] | None:
     """Return the columns of the first file that patterns name; None if only reading tells them."""
-    return _described(find(patterns)[0], [], **written_as).columns
+    return source_of(find(patterns)[0], [], **written_as).columns
 
 
-def _described(
+def source_of(
     path: Path,
     needed: list[str],
     delimiter: str | None = None,

@@ -148,18 +148,25 @@ def test_compas_by_the_button(open_page):
     page.wait_for_selector("#rows td")
     assert page.input_value("#target") == ""  # nothing is chosen silently
     assert "two values, 0 and 1; called predicted" in page.inner_text("[data-proposal=prediction]")
+    assert "called age; to be cut at 30, 40" in page.inner_text("[data-proposal=sensitive]")
     page.click("#use-all")
     for summary in page.locator("details > summary:visible").all():
         summary.click()
     check_accessible(page)
+    # Cuts are proposed with their reason, so that all proposals run.
+    assert page.input_value("#bins-0") == "30, 40"
+    assert "round numbers near the thirds" in page.inner_text("#sensitive")
+    assert report(page)["context"]["group_columns"] == ["age", "sex", "race"]
+    assert "--bins age=30,40 " in page.text_content("#command")
+    page.fill("#bins-0", "")
     assert "must hold groups; got 216" in error_at(page, "sensitive")
     check_accessible(page)
     page.fill("#bins-0", "25, 40")
     page.select_option("#favourable", label="two_year_recid is 0")
-    page.fill("#limit", "4")
+    page.fill("#limit", "2")
     made = report(page)
     check_accessible(page)
-    assert re.match(r"The limit was set at [\d:]+, before a report", page.inner_text("#record"))
+    assert re.match(r"The limit was set at [\d:]+, after a report", page.inner_text("#record"))
     assert made["context"]["limit_set"] == page.inner_text("#record")
     assert "--bins age=25,40 --favourable 0 --limit 0.02" in page.text_content("#command")
     frame = page.frame_locator("#report")
@@ -170,8 +177,6 @@ def test_compas_by_the_button(open_page):
     check_same_numbers(page, made)
     page.fill("#limit", "5")
     assert page.is_visible("#stale")
-    report(page)
-    assert re.match(r"The limit was set at [\d:]+, after a report", page.inner_text("#record"))
 
 
 def test_semicolons_and_decimal_commas(page):
@@ -285,7 +290,7 @@ def test_an_error_goes_when_its_field_is_mended(page):
 
 
 def test_a_limit_is_asked_for_as_a_gap(page):
-    rows().to_csv("rows.csv", index=False)
+    rows(seed=5).to_csv("rows.csv", index=False)
     drop(page, "rows.csv")
     choose(page)
     assert page.inner_text("#limit-example").startswith("For example, 4 means: a gap of 10 ")
@@ -296,8 +301,41 @@ def test_a_limit_is_asked_for_as_a_gap(page):
     made = report(page)
     assert made["facts"]["limit"] == 0.0125
     assert "--limit 0.0125 " in page.text_content("#command")
+    assert re.match(r"The limit was set at [\d:]+, before a report", page.inner_text("#record"))
     text = page.frame_locator("#report").locator("main").inner_text()
     assert "the limit is 2.5 points" in text
+    page.fill("#limit", "3")
+    report(page)
+    assert re.match(r"The limit was set at [\d:]+, after a report", page.inner_text("#record"))
+
+
+def test_a_limit_of_several_groups_is_that_of_their_mean(page):
+    """Field, help and report name the same quantity, in the same number."""
+    table = rows(1500).assign(age=np.arange(1500) % 60 + 20)
+    table.to_csv("rows.csv", index=False)
+    drop(page, "rows.csv")
+    choose(page, sensitive=("age",))
+    about = page.locator("#limit-about")
+    assert about.inner_text() == "the gaps of groups to all rows, in the mean, in percentage points"
+    page.fill("#bins-0", "50")
+    assert about.inner_text() == "the gap between two groups, in percentage points"
+    page.fill("#bins-0", "40, 60")
+    page.fill("#limit", "3")
+    example = page.inner_text("#limit-example")
+    assert "gaps of 10 percentage points in the labels may be 7 to 13 in the predictions" in example
+    assert "in the mean over groups" in example
+    assert "--limit 0.03." in example
+    assert report(page)["facts"]["limit"] == 0.03
+    text = page.frame_locator("#report").locator("main").inner_text()
+    assert "in the mean; the limit is 3 points" in text
+    # A group of its own, and classes, are more groups and gaps; columns on their own are not.
+    page.click("button:has-text('Remove'):visible >> nth=-1")
+    page.select_option("#add-sensitive", "sex")
+    assert about.inner_text().startswith("the gap between")
+    page.select_option("#add-sensitive", "predicted")
+    assert about.inner_text().startswith("the gaps of groups")
+    page.select_option("#groups", "marginal")
+    assert about.inner_text().startswith("the gap between")
 
 
 def test_rows_without_a_group_have_bounds(page):
@@ -512,8 +550,8 @@ def test_numbers_with_a_training_file(page):
     page.check("#numeric")
     # The value is in standard deviations: a limit in the unit of the label would always be kept.
     page.fill("#limit", "0.02")
-    assert "in standard deviations of the label" in page.inner_text("#limit-unit")
-    assert "--limit 0.01." in page.inner_text("#limit-example")
+    assert "in standard deviations of the label" in page.inner_text("#limit-about")
+    assert "--limit 0.02." in page.inner_text("#limit-example")
     made = report(page)
     assert made["facts"]["limit_verdict"] == "outside the limit"
     assert "--train 'train rows.csv'" in page.text_content("#command")

@@ -266,6 +266,33 @@ def test_a_table_has_a_limit_of_columns(page):
     assert "1,001 columns" in refused(page.post(f"files/{file['id']}/columns", json={}))
 
 
+@pytest.mark.parametrize(
+    ("numbers", "cuts"),
+    [
+        (range(18, 90), [40, 70]),
+        (sorted([*range(18, 90)] * 3000), [40, 70]),  # in the order of the file
+        ([i / 100 for i in range(60)], [0.2, 0.4]),
+        ([1000 * i for i in range(-20, 40)], [0, 20000]),
+        ([0] * 900 + [*range(100)], [1]),
+        ([*range(100)] + [200] * 900, [200]),
+        ([1, 2, 3] * 30, []),
+        ([7] * 30, []),
+        (["a", 1, 2] * 30, []),
+    ],
+    ids=["ages", "sorted", "shares", "below 0", "zeros", "most", "few", "one", "texts"],
+)
+def test_cuts_are_round_and_leave_no_group_empty(page, numbers, cuts):
+    content = "age,hired\n" + "".join(f"{number},0\n" for number in numbers)
+    described = page.post(f"files/{stored(page, content.encode())['id']}/columns", json={}).json()
+    assert described["columns"][0]["cuts"] == pytest.approx(cuts)
+
+
+def test_a_line_for_excel_alone_is_refused_with_the_fix(page):
+    file = stored(page, b"sep=;\nsex;hired\nf;0\n")
+    error = refused(page.post(f"files/{file['id']}/columns", json={}))
+    assert error == "rows.csv: It begins with 'sep=;', which only Excel reads: delete this line"
+
+
 def test_memory_has_a_limit(tmp_path, monkeypatch):
     from skbiasamp.app import processes
     from skbiasamp.app.files import RefusedError

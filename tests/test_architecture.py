@@ -150,7 +150,10 @@ def test_a_name_means_one_thing():
 
 BASES = {"AttackAuditor", "CooccurrenceAuditor"}
 AUDITORS = {name for name in skbiasamp.metrics.__all__ if name.endswith("Auditor")} - BASES
-METRICS = {getattr(skbiasamp.metrics, name).metric.lower() for name in AUDITORS}
+# A function has its own name.
+METRICS = {
+    getattr(skbiasamp.metrics, name).metric.lower() for name in AUDITORS - {"FunctionAuditor"}
+}
 READERS = ["report", "cli", "results", "plotting"]
 # The auditor of a Display whose user names none, and that of the value whose parts are exact.
 DEFAULTS = {

@@ -545,11 +545,18 @@ def test_the_winner_is_audited_on_rows_that_did_not_choose_it():
     assert {key: first[key] for key in result.validated} == result.validated
     assert (first["status"], result.best, result.best_) == ("inconclusive", None, None)
     assert not result.improved
-    text = f"No candidate is within the limit of 0.06. “{name}” ranks first, but it is +0.0"
-    assert text in result.sentence
-    assert "on rows that did not choose it" in result.sentence
+    assert "No candidate" not in str(result)
+    assert f"“{name}” ranks first, but it is +0.0" in result.sentence
+    assert (
+        "on rows that did not choose it. This is not within the limit of 0.06." in result.sentence
+    )
+    # Other rows may say "within the limit", which the words must not seem to contradict.
+    assert "not confirmed" not in result.sentence
+    result.table.loc[1, "status"] = "within the limit"
+    assert "“within the limit” is not confirmed for them." in result.sentence
     page = result.to_html()
-    assert re.search(r'class="chip[^>]*>(<[^>]*>)?No candidate within the limit<', page)
+    assert re.search(r'class="chip[^>]*>(<[^>]*>)?No winner<', page)
+    assert "The first candidate fails on rows that did not choose it" in page
     assert name in result.models
 
 

@@ -271,6 +271,59 @@ def test_a_limit_stands_beside_the_number_that_it_limits():
     assert "in the mean; the limit is 2 points" in " ".join(str(audit).split())
 
 
+def added_to_equal_labels(changes, sizes):
+    """Return an audit of labels that are equal between groups, of predictions that are not."""
+    y, p, group = [], [], []
+    for name, change, n in zip("abc", changes, sizes, strict=False):
+        y += [0, 1] * (n // 2)
+        p += [0, 1] * (n // 2 - abs(change)) + [int(change > 0)] * 2 * abs(change)
+        group += [name] * n
+    return skbiasamp.audit(y, p, sensitive_features=group, limit=0.03, random_state=0)
+
+
+def test_of_groups_of_unequal_size_the_one_that_is_judged_is_named():
+    """The smaller group moves further from all rows than half of the gap, which was shown."""
+    audit = added_to_equal_labels([0, 40], [9000, 1000])
+    assert audit.facts.verdict == "adds a difference"
+    assert audit.limit_verdict == "inconclusive"
+    text = " ".join(str(audit).split())
+    assert re.search(r"b moves most, by \+2\.\d to \+4\.\d percentage points compared with", text)
+    assert "the limit is 3 points for each group." in text
+    # Of one size, the gap says the same.
+    text = " ".join(str(added_to_equal_labels([0, 100], [4000, 4000])).split())
+    assert "the model adds" in text
+    assert "the limit is 6 points." in text
+
+
+def test_a_limit_of_several_groups_names_what_it_judges():
+    """In the mean, and of each group where the model adds a difference, in percentage points."""
+    audit = added_to_equal_labels([0, 0, -100], [5000, 4000, 1000])
+    assert audit.facts.verdict == "adds a difference"
+    assert audit.limit_verdict == "outside the limit"
+    text = " ".join(str(audit).split())
+    assert re.search(r"c moves most, by -10\.\d to -7\.\d percentage points compared with", text)
+    assert "the limit is 3 points for each group." in text
+    (panel,) = (
+        each for each in next(items(audit.to_document(), "Panels")).panels if "limit" in each.title
+    )
+    change = audit.facts.limited
+    assert panel.picture.high == pytest.approx(100 * change.high)
+    assert panel.picture.high < -panel.picture.axis.limit
+    (found,) = (str(each) for each in audit.findings if each.code == "SBA301")
+    assert "largest change of a pair lies outside the limit of 3 percentage points: −9.0" in found
+    # Where labels differ already, the mean is judged.
+    rng = np.random.default_rng(0)
+    group = rng.choice(["a", "b", "c"], 6000)
+    y = rng.random(6000) < np.where(group == "c", 0.3, 0.5)
+    p = np.where((group == "c") & (rng.random(6000) < 0.5), False, y)
+    audit = skbiasamp.audit(
+        y.astype(int), p.astype(int), sensitive_features=group, limit=0.03, random_state=0
+    )
+    assert audit.facts.limited is None
+    (found,) = (str(each) for each in audit.findings if each.code == "SBA301")
+    assert "mean change of the gaps lies outside the limit of 3 percentage points: +" in found
+
+
 def test_a_reader_can_take_the_gap_from_the_rates_that_are_shown():
     rng = np.random.default_rng(0)
     for seed in range(20):

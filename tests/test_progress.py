@@ -125,6 +125,13 @@ def test_verbose_writes_few_lines_into_a_log(capsys):
     assert log.count("\r") <= 2
 
 
+def test_a_search_writes_into_a_log_if_it_is_asked_to(capsys):
+    how = {"candidates": {"same": LogisticRegression()}, "cv": 2, "limit": None, **BY}
+    for verbose in (0, 1):
+        mitigation.search(LogisticRegression(), SKILL[:, None], HIRED, verbose=verbose, **how)
+        assert ("mitigations: 100%" in capsys.readouterr().err) == bool(verbose)
+
+
 # --------------------------------------------------------------------------- Ctrl-C
 
 

@@ -5,25 +5,27 @@ Run as a process of its own, since a file may need more memory than is allowed.
 
 from __future__ import annotations
 
-import codecs
-import contextlib
 import csv
 import itertools
 import json
-import re
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+
+from skbiasamp._io import encoding_of, source_of
 
 _MOST_COLUMNS = 1_000
 _MOST_CLASSES = 50  # values of a column that are listed
 _SHOWN = 5  # rows
-_SAMPLE = 1 << 20  # bytes in which delimiter and decimal sign are looked for
 _CHUNK = 100_000  # rows
+_MOST_SAMPLED = 10_000  # numbers of a column of which thirds are made
+_FEW = 10  # numbers that are groups as they are
 
 
 def describe_columns(path: Path, given: dict[str, str]) -> dict[str, Any]:
@@ -32,7 +34,7 @@ def describe_columns(path: Path, given: dict[str, str]) -> dict[str, Any]:
     if path.suffix == ".parquet":
         chunks = _chunks_of_parquet(path)
     else:
-        form = _proposed_format(path, given) | given
+        form = _format_of(path, given)
         chunks = _chunks_of_text(path, form)
     first = next(chunks, pd.DataFrame())
     if first.empty:
@@ -60,6 +62,7 @@ class _Column:
         self.n_missing = 0
         self.is_number = True
         self.ends: list[float] = []
+        self.sample, self.step = np.empty(0), 1  # every so manieth number
 
     def add(self, values: pd.Series[Any]) -> None:
         """Take some more rows into account."""
@@ -72,6 +75,9 @@ class _Column:
         if is_number:
             ends = [*self.ends, float(present.min()), float(present.max())]
             self.ends = [min(ends), max(ends)]
+            self.sample = np.append(self.sample, present.to_numpy(float)[:: self.step])
+            while len(self.sample) > _MOST_SAMPLED:
+                self.sample, self.step = self.sample[::2], 2 * self.step
         if self.counts is not None:
             self.counts.update(present.value_counts().to_dict())
             if len(self.counts) > _MOST_CLASSES:
@@ -85,46 +91,37 @@ class _Column:
             "missing": self.n_missing,
             "classes": [str(value) for value in values],
             "range": self.ends,
+            "cuts": _cuts(self.sample) if self.is_number and not 0 < len(values) <= _FEW else [],
         }
 
 
-def _proposed_format(path: Path, given: dict[str, str]) -> dict[str, str]:
+def _cuts(numbers: np.ndarray[Any, Any]) -> list[float]:
+    """Return round numbers near the thirds of numbers, each of which parts some from others."""
+    above = numbers[numbers > numbers.min(initial=math.inf)]
+    if len(above) == 0:
+        return []
+    thirds, cuts = np.quantile(numbers, [1 / 3, 2 / 3]), list[float]()
+    if distance := float(thirds[1] - thirds[0]):
+        unit = 10.0 ** math.floor(math.log10(distance))
+        unit *= 5 if 5 * unit <= distance else 1
+        cuts = sorted({float(f"{round(third / unit) * unit:.12g}") for third in thirds})
+    inner = [cut for cut in cuts if above.min() <= cut <= above.max()]
+    return inner or [float(max(thirds[1], above.min()))]  # most numbers are equal
+
+
+def _format_of(path: Path, given: dict[str, str]) -> dict[str, str]:
     """Return the encoding, delimiter and decimal sign that a text file seems to have."""
-    encoding = given.get("encoding") or _encoding_of(path)
-    with path.open(encoding=_codec(encoding), errors="replace", newline="") as file:
-        lines = file.read(_SAMPLE).splitlines(keepends=True)[:200]
-    if not "".join(lines).strip():
-        raise ValueError("It is empty.")
-    marks = dict.fromkeys(["\t" if path.suffix == ".tsv" else ",", *",;\t|"])
-    tables = {mark: list(csv.reader(lines, delimiter=mark)) for mark in marks}
-    delimiter = given.get("delimiter") or max(marks, key=lambda mark: len(tables[mark][0]))
-    cells = [cell for row in tables[delimiter][1:] for cell in row]
-    commas, points = (
-        any(re.fullmatch(rf"-?\d+{sign}\d+", cell) for cell in cells) for sign in (",", r"\.")
-    )
-    return {
-        "encoding": encoding,
-        "delimiter": delimiter,
-        "decimal": "," if commas and not points else ".",
-    }
-
-
-def _encoding_of(path: Path) -> str:
-    with path.open("rb") as file:
-        is_marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    with contextlib.suppress(UnicodeDecodeError), path.open(encoding="utf-8") as text:
-        while text.read(_SAMPLE):
-            pass
-        return "utf-8"
-    return "utf-16" if is_marked else "cp1252"  # as Windows and Excel write it
-
-
-def _codec(encoding: str) -> str:
-    return "utf-8-sig" if encoding == "utf-8" else encoding
+    known = {name: given.get(name) or None for name in ("encoding", "delimiter", "decimal")}
+    known["encoding"] = known["encoding"] or encoding_of(path)
+    columns = source_of(path, [], **known).columns
+    table = source_of(path, list(columns or ()), **known)  # decimal signs of all
+    encoding = table.encoding.removesuffix("-sig")
+    return {"encoding": encoding, "delimiter": table.delimiter, "decimal": table.decimal}
 
 
 def _chunks_of_text(path: Path, form: dict[str, str]) -> Iterator[pd.DataFrame]:
-    encoding, delimiter = _codec(form["encoding"]), form["delimiter"]
+    encoding, delimiter = form["encoding"], form["delimiter"]
+    encoding = "utf-8-sig" if encoding == "utf-8" else encoding
     with path.open(encoding=encoding, newline="") as file:
         header = next(csv.reader(file, delimiter=delimiter))
     _check_header(header)
@@ -171,4 +168,5 @@ if __name__ == "__main__":
     try:
         json.dump(describe_columns(Path(sys.argv[1]), json.loads(sys.argv[2])), sys.stdout)
     except (ValueError, csv.Error, OSError, ImportError) as error:
-        sys.exit(str(error).removeprefix("Error tokenizing data. C error: ").strip())
+        text = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+        sys.exit(text.replace(sys.argv[1], "It"))

@@ -180,7 +180,8 @@ class App:
         """Return what a file holds, read in a process of its own."""
         file, output = self._file(request.path_params["id"]), list[str]()
         given = json.dumps(await request.json())
-        module = ["-m", "skbiasamp.app.columns", str(file.path), given]
+        path = str(file.path.relative_to(self.folder))
+        module = ["-m", "skbiasamp.app.columns", path, given]
         code = await run_python(module, self.folder, file.size, output.append)
         answer = "".join(output)
         if code != 0:

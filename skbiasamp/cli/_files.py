@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
 from skbiasamp._input.errors import PARAMETER_OF, InputError, Spoken
 from skbiasamp._io import check_path, opened
@@ -114,8 +115,14 @@ def _binned(rows: nw.LazyFrame[Any], bins: list[tuple[str, list[float]]]) -> nw.
         numbers, texts = nw.col(column), [f"{edge:.15g}" for edge in edges]
         known = ~numbers.is_nan() if types[column].is_float() else ~numbers.is_null()
         names = [f"under {texts[0]}", *(f"{a} to under {b}" for a, b in pairwise(texts))]
-        last = nw.lit(f"{texts[-1]} or more")
-        groups: nw.Expr = nw.when(known & (numbers >= edges[-1])).then(last)
+        last = f"{texts[-1]} or more"
+        if rows.implementation.is_pandas():  # which would make a column of texts for each name
+            values = rows.collect()[column].cast(nw.Float64).to_numpy()
+            cut = np.array([*names, last], object)[np.searchsorted(edges, values, side="right")]
+            cut[np.isnan(values)] = None
+            rows = rows.with_columns(nw.new_series(column, cut, backend="pandas"))
+            continue
+        groups: nw.Expr = nw.when(known & (numbers >= edges[-1])).then(nw.lit(last))
         for edge, name in zip(edges[::-1], names[::-1], strict=True):
             groups = nw.when(numbers < edge).then(nw.lit(name)).otherwise(groups)
         rows = rows.with_columns(groups.alias(column))

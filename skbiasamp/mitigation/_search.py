@@ -65,6 +65,7 @@ _CHANGE = ["change", "change_low", "change_high"]
         "uses_group": ["boolean"],
         "n_jobs": N_JOBS,
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
     }
 )
 def search(
@@ -85,6 +86,7 @@ def search(
     groups: Any = None,
     n_jobs: int | None = None,
     random_state: Any = None,
+    verbose: int = 0,
 ) -> MitigationSearch:
     """Search for a mitigation that brings bias amplification within a limit at the least cost.
 
@@ -144,6 +146,8 @@ default=None
         Number of models that are trained in parallel. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of folds, estimators and auditors. Each fold has a seed of its own.
+    verbose : int, default=0
+        0: a terminal or notebook shows how many candidates are done. 1: a log shows it, too.
 
     Returns
     -------
@@ -238,7 +242,7 @@ default=None
     calls = [(name, *pair) for name, pair in parts.items()]
 
     def try_all(done: Callable[[int], None] = lambda n: None) -> list[Any]:
-        with progress("mitigations", len(calls)) as step:
+        with progress("mitigations", len(calls), verbose=verbose) as step:
             step.done = done
             return side_by_side(trial.run, calls, n_jobs=n_jobs, step=step)
 

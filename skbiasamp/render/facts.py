@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from skbiasamp._utils.formatting import ADDS, OUTSIDE
+
 EVERYBODY = "all rows"  # in place of a group
 
 
@@ -392,3 +394,19 @@ class Facts:
     unknown: Unknown | None = None
     date: str | None = None
     caveats: tuple[Finding, ...] = ()
+
+    @property
+    def limited(self) -> Change | None:
+        """The change of a pair that a limit judges: where the model adds a difference of its own.
+
+        Its value is small there, since labels show no direction. The gap of two groups of one size
+        says the same: it is twice their change.
+        """
+        known = [each for each in self.changes if each.low is not None and each.high is not None]
+        if self.limit is None or self.verdict != ADDS or not known:
+            return None
+        sizes = [abs(each.change or 0.0) for each in known]
+        if self.view == "gap" and max(sizes) - min(sizes) < 5e-4:
+            return None
+        end = min if self.limit_verdict == OUTSIDE else max  # the end that decides
+        return max(known, key=lambda each: end(abs(each.low or 0.0), abs(each.high or 0.0)))

@@ -436,12 +436,14 @@ def _change_panel(facts: Facts) -> Panel | None:
                 value, low, high = -value, -high, -low
         elif facts.limit is None:
             value, low, high, unit = gap.growth, gap.low, gap.high, "means"
+    if (limited := facts.limited) is not None:
+        value, low, high = limited.change, limited.low, limited.high
     if value is None or low is None or high is None:
         return None
     scale = 100 if unit == "points" else 1
     limit = None
     if facts.limit is not None:
-        limit = facts.limit * scale * (2 if facts.view == "gap" and unit else 1)
+        limit = facts.limit * scale * (2 if facts.view == "gap" and unit and limited is None else 1)
     value, low, high = scale * value, scale * low, scale * high
     axis = Axis.around([value, low, high, limit], limit=limit, balanced=True)
     form = {"points": "+.1f", "means": "+.4g"}.get(unit, "+.3f")

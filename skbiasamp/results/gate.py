@@ -337,10 +337,13 @@ def _added(
     both = Limit(limit.size, one_sided=False)  # changes of a pair have no direction either
     known = table[table["low_simultaneous"].notna()]
     outcomes = [both.outcome(low, high) for _, low, high in known[_JUDGED].to_numpy(float)]
-    largest = int(np.nanargmax(np.abs(table["change"].to_numpy(float))))
-    judged = table[_JUDGED].to_numpy(float)[largest].tolist()
+    outcome = _worst(outcomes)
+    # The largest change of those that decide.
+    alike = known[[each == outcome for each in outcomes]]
+    largest = int(alike["change"].abs().to_numpy(float).argmax())
+    judged = alike[_JUDGED].to_numpy(float)[largest].tolist()
     check = _checked(name, result, judged, verdict, sentence, both)
-    return replace(check, outcome=_worst(outcomes))
+    return replace(check, outcome=outcome)
 
 
 def _checked(

@@ -47,6 +47,12 @@ const WORDS = {
 };
 const INPUTS = {sensitive: "add-sensitive", test: "file-test", train: "file-train", other: "file-other"};
 
+// Each field has a place for its error.
+for (const {id} of document.querySelectorAll("input, select")) {
+  const [field] = Object.entries(INPUTS).find(([, input]) => input === id) ?? [id];
+  $(id).closest("div").append(make("p", {className: "error", id: `error-${field}`, role: "alert"}));
+}
+
 // An error of the command stands at the field of the option, or file, that it names first.
 function explain(text) {
   const places = Object.entries(files).map(([role, {name}]) => [text.indexOf(name), role]);
@@ -88,12 +94,7 @@ function clearErrors(places = Object.keys(failed)) {
 // An error goes as soon as its field changes; one about the whole, with any change.
 const clearMended = () => clearErrors(Object.keys(failed).filter((place) => place === "run" || stateOf(place) !== failed[place]));
 
-class FieldError extends Error {
-  constructor(field, text) {
-    super(text);
-    this.field = field;
-  }
-}
+const errorAt = (field, text) => Object.assign(new Error(text), {field});
 
 // ------------------------------------------------------------------ step 1: files
 
@@ -106,11 +107,10 @@ function send(role, file) {
   request.upload.onprogress = ({loaded, total}) => {
     $(`status-${role}`).textContent = `Copying ${file.name}: ${Math.round(100 * loaded / total)} %`;
   };
+  request.responseType = "json";
   request.onload = () => {
-    let answer = {error: `The app answered with error ${request.status}.`};
-    try { answer = JSON.parse(request.responseText); } catch { /* an answer that is no JSON */ }
-    if (request.status === 200) received(role, answer);
-    else refuse(role, answer.error);
+    if (request.status === 200) received(role, request.response);
+    else refuse(role, request.response?.error ?? `The app answered with error ${request.status}.`);
   };
   // A server that refuses a large file ends the connection before all of it was sent.
   request.onerror = () => refuse(role, `${file.name} was not taken: it is too large or no table, or the app has ended.`);
@@ -172,7 +172,6 @@ async function reread() {
 function showFile() {
   const file = files.test;
   for (const part of document.querySelectorAll(".known")) part.hidden = false;
-  for (const part of document.querySelectorAll(".wait")) part.hidden = true;
   $("format").hidden = $("format-why").hidden = !file.format.delimiter;
   for (const [name, value] of Object.entries(file.format)) $(name).value = value;
   const row = (tag, cells) => make("tr", {}, ...cells.map((cell) => make(tag, {textContent: cell})));
@@ -195,8 +194,9 @@ const columnOf = (name) => files.test.columns.find((column) => column.name === n
 const count = (n) => n.toLocaleString("en");
 
 function says({number, classes, range, missing}) {
+  const few = classes.length <= 5 ? `: ${classes.join(", ")}` : "";
   const values = classes.length === 2 ? `two values, ${classes[0]} and ${classes[1]}`
-    : classes.length ? `${classes.length} ${classes.length === 1 ? "value" : "values"}`
+    : classes.length ? `${classes.length} ${classes.length === 1 ? "value" : "values"}${few}`
     : number ? `numbers from ${range[0]} to ${range[1]}` : "many different texts";
   return values + (missing ? `, missing in ${count(missing)} rows` : "");
 }
@@ -217,7 +217,8 @@ function propose(columns) {
   for (const column of columns) {
     const fits = ([, [name, holds]]) => name.test(column.name.toLowerCase()) && holds(column);
     const [role] = Object.entries(ROLES).find(fits) ?? [];
-    if (role) roles[role].push({column: column.name, why: `${says(column)}; called ${column.name}`});
+    const cut = role === "sensitive" && column.cuts.length ? `; to be cut at ${column.cuts.join(", ")}` : "";
+    if (role) roles[role].push({column: column.name, why: `${says(column)}; called ${column.name}${cut}`});
     else rest.push(column);
   }
   // A label has the values of the prediction, whatever it is called; and the other way round.
@@ -244,7 +245,9 @@ function showProposals() {
 
 function use(role, column) {
   if (role !== "sensitive") $(role).value = column;
-  else if (column && !sensitive.some((entry) => entry.column === column)) sensitive.push({column, bins: ""});
+  else if (column && !sensitive.some((entry) => entry.column === column)) {
+    sensitive.push({column, bins: columnOf(column).cuts.join(", ")});
+  }
 }
 
 function useAll() {
@@ -261,11 +264,13 @@ function showSensitive() {
     const drop = () => { sensitive.splice(i, 1); changed(); $("add-sensitive").focus(); };
     const button = make("button", {type: "button", textContent: "Remove", ariaLabel: `Remove ${entry.column}`, onclick: drop});
     const item = make("li", {}, make("b", {textContent: entry.column}), `${says(column)} `, button);
-    if (column.number && (column.classes.length > 10 || !column.classes.length)) {
+    if (column.cuts.length) {
       const text = `Cut ${entry.column} into groups at these numbers. Empty: each number is a group.`;
-      const input = make("input", {id: `bins-${i}`, value: entry.bins, autocomplete: "off", placeholder: "such as 25, 40"});
-      input.addEventListener("input", () => { entry.bins = input.value; showStale(); });
-      item.append(make("label", {htmlFor: input.id, textContent: text}), input);
+      const input = make("input", {id: `bins-${i}`, value: entry.bins, autocomplete: "off"});
+      input.addEventListener("input", () => { entry.bins = input.value; showLimit(); showStale(); });
+      const why = `Proposal: ${column.cuts.join(", ")}. These are round numbers near the thirds of the rows. ` +
+        "Enter others if the law or your question names them.";
+      item.append(make("label", {htmlFor: input.id, textContent: text}), input, make("p", {className: "why", textContent: why}));
     }
     return item;
   }));
@@ -300,28 +305,48 @@ function changed() {
   hide("missing", !lacking.length);
   $("missing-why").textContent = lacking.map(({name, missing}) => `${name}: ${count(missing)} rows`).join(", ");
   hide("groups", sensitive.length < 2);
-  $("limit-unit").textContent = isNumeric() ? "in standard deviations of the label" : "in percentage points";
   showLimit();
   showSensitive();
   showProposals();
-  const roles = $("target").value && $("prediction").value && sensitive.length;
-  [true, roles, roles && $("limit").value, !$("result").hidden].forEach((done, i) => {
-    document.querySelectorAll("nav a")[i].classList.toggle("done", Boolean(done));
-  });
   showStale();
 }
 
-// What a limit means, with the number that was entered, and with an example until there is one.
+// What a limit may be about. The command takes a share: of the gap between two groups it takes half, since each of them
+// moves by so much compared with all rows.
+const LIMITS = {
+  gap: {about: "the gap between two groups, in percentage points", parts: 200, example: 4, size: 10,
+    of: (size) => `a gap of ${size} percentage points in the labels`, mean: ""},
+  gaps: {about: "the gaps of groups to all rows, in the mean, in percentage points", parts: 100, example: 2, size: 10,
+    of: (size) => `gaps of ${size} percentage points in the labels`,
+    mean: ", in the mean over groups. One group may change by more"},
+  means: {about: "the distances of groups to all rows, in the mean, in standard deviations of the label", parts: 1,
+    example: 0.1, size: 1, of: (size) => `distances of ${size} in the labels`, mean: ", in the mean over groups"},
+};
+const isCut = ({column, bins}) => columnOf(column).cuts.length && bins.trim();
+const cutsOf = ({bins}) => bins.trim().split(/[\s,;]+/);
+
+function limitKind() {
+  if (isNumeric()) return LIMITS.means;
+  const sizes = sensitive.map((entry) => {
+    const {classes, missing} = columnOf(entry.column);
+    const own = isCut(entry) ? cutsOf(entry).length + 1 : classes.length || Infinity;
+    return own + (missing && $("missing").value === "group" ? 1 : 0);
+  });
+  const n = $("groups").value ? Math.max(...sizes) : sizes.reduce((all, own) => all * own, 1);
+  return n > 2 || columnOf($("target").value)?.classes.length > 2 ? LIMITS.gaps : LIMITS.gap;
+}
+
+// With the number that was entered, or with an example until there is one.
 function showLimit() {
+  const {about, parts, example, size, of, mean} = limitKind();
   const entered = $("limit").value.trim() && decimal($("limit").value);
-  const limit = entered > 0 ? entered : isNumeric() ? 0.2 : 4;
+  const limit = entered > 0 ? entered : example;
   const short = (n) => String(Number(n.toPrecision(12)));
-  const gap = Math.max(10, Math.ceil(limit));
-  const change = isNumeric() ? `the difference of two means may change by ${short(limit)} standard deviations of the label.`
-    : `a gap of ${gap} percentage points in the labels may be ${short(gap - limit)} to ${short(gap + limit)} in the predictions.`;
-  $("limit-example").textContent = `${entered > 0 ? "" : "For example, "}${short(limit)} means: ${change} Each of two groups then ` +
-    `moves by ${short(limit / 2)}, compared with all rows. With more groups, this is the limit of the mean change of their gaps ` +
-    `to all rows. In the command, it is --limit ${short(limit / limitParts())}.`;
+  const gap = Math.max(size, Math.ceil(limit));
+  $("limit-about").textContent = about;
+  $("limit-example").textContent = `${entered > 0 ? "" : "For example, "}${short(limit)} means: ${of(gap)} may be ` +
+    `${short(gap - limit)} to ${short(gap + limit)} in the predictions${mean}. ` +
+    `In the command, it is --limit ${short(limit / parts)}.`;
 }
 
 function showStale() {
@@ -370,13 +395,11 @@ const NEEDED = {
 };
 
 const decimal = (text) => Number(text.trim().replace(",", "."));  // people may write a decimal comma
-// The limit of the command is half of the gap, as a share: by so much each of two groups moves.
-const limitParts = () => (isNumeric() ? 2 : 200);
 
 // A number as the command takes it.
 function number(field, text, divisor = 1) {
   const value = decimal(text);
-  if (!text.trim() || !Number.isFinite(value)) throw new FieldError(field, `This must be a number, such as 0.5; it is “${text}”.`);
+  if (!text.trim() || !Number.isFinite(value)) throw errorAt(field, `This must be a number, such as 0.5; it is “${text}”.`);
   return String(Number((value / divisor).toPrecision(12)));
 }
 
@@ -385,19 +408,19 @@ function chosen() {
   const shown = (id) => ($(`${id}-field`)?.hidden ? "" : $(id).value);
   for (const [id, text] of Object.entries(NEEDED)) {
     const empty = id === "sensitive" ? !sensitive.length : !$(id).value.trim();
-    if (empty && !$(`${id}-field`)?.hidden) throw new FieldError(id, text);
+    if (empty && !$(`${id}-field`)?.hidden) throw errorAt(id, text);
   }
   const options = {};
   const add = (name, ...values) => { if (values[0]) options[name] = values; };
   add("target", shown("target"));
   add("prediction", ...[shown("prediction"), shown("second")].filter(Boolean));
   add("sensitive", ...sensitive.map(({column}) => column));
-  add("bins", ...sensitive.filter(({bins}) => bins.trim()).map(({column, bins}) =>
-    `${column}=${bins.trim().split(/[\s,;]+/).map((cut) => number("sensitive", cut)).join(",")}`));
+  add("bins", ...sensitive.filter(isCut).map((entry) =>
+    `${entry.column}=${cutsOf(entry).map((cut) => number("sensitive", cut)).join(",")}`));
   for (const id of ["weight", "cluster", "positive", "missing", "groups"]) add(id, shown(id));
   for (const id of compares() ? [] : ["given", "score", "favourable"]) add(id, shown(id));
   if (shown("threshold")) add("threshold", number("threshold", shown("threshold")));
-  if (shown("limit").trim()) add("limit", number("limit", shown("limit"), limitParts()));
+  if (shown("limit").trim()) add("limit", number("limit", shown("limit"), limitKind().parts));
   if (isNumeric()) options.numeric = [];
   const usual = {delimiter: files.test.name.endsWith(".tsv") ? "\t" : ",", decimal: ".", encoding: "utf-8"};
   for (const [id, value] of Object.entries(format())) {
@@ -513,15 +536,9 @@ function show({id, command, python, record, stale}) {
   $("title-4").scrollIntoView();
 }
 
-async function copy(id) {
-  try {
-    await navigator.clipboard.writeText($(id).textContent);
-    $("copied").textContent = "Copied.";
-  } catch {
-    $("command").closest("details").open = true;
-    getSelection().selectAllChildren($(id));
-    $("copied").textContent = "Selected below: copy it with the keyboard.";
-  }
+function copy(id) {
+  const say = (text) => { $("copied").textContent = text; };
+  navigator.clipboard.writeText($(id).textContent).then(() => say("Copied."), () => say("Copy it from below."));
 }
 
 // ------------------------------------------------------------------ listeners
@@ -532,9 +549,7 @@ for (const place of document.querySelectorAll(".drop")) {
     take(role, target.files);
     target.value = "";  // so that the same file can be chosen again, after it was mended
   });
-  place.addEventListener("dragover", () => place.classList.add("over"));
-  place.addEventListener("dragleave", () => place.classList.remove("over"));
-  place.addEventListener("drop", ({dataTransfer}) => { place.classList.remove("over"); take(role, dataTransfer.files); });
+  place.addEventListener("drop", ({dataTransfer}) => take(role, dataTransfer.files));
 }
 // A file that misses its place must not replace the page.
 for (const type of ["dragover", "drop"]) addEventListener(type, (event) => event.preventDefault());

@@ -15,9 +15,9 @@ from skbiasamp.report.checks import ALPHA, PAIRS, WORTH_SAYING, Audited, Seen, c
 from skbiasamp.results import FOUR_FIFTHS, at_base_rate, columns_alone, possible_changes
 from skbiasamp.results.gate import FAILED
 
-# The least difference between base rate and predicted rate that is reported.
-# The least difference between the error rates of groups that is.
+# The least difference between the error rates of groups that is reported.
 _GAP = 0.05
+_OF_RATES = ("gap", "groups", "tasks", "pairs")  # views whose changes are percentage points
 
 
 @check("SBA111", "identical predictions", rank=45, severity="wrong", owner="model")
@@ -274,14 +274,15 @@ def of_limit(audited: Audited) -> Seen:
     (of_primary,) = report.gate(report.limit, on=report.primary).checks
     if of_primary.outcome not in (FAILED, words.INCONCLUSIVE):
         return
-    half, gap = report.facts.view == "gap" and of_primary.verdict != words.ADDS, report.facts.gap
+    half, gap = report.facts.view == "gap" and report.facts.limited is None, report.facts.gap
     yield {
         "outside": of_primary.outcome == FAILED,
         "adds": of_primary.verdict == words.ADDS,
         "limit": report.limit,
         "half": half,
         "points": half and report.facts.percent,
-        "moves": of_primary.verdict == words.REVERSES,
+        "mean": not half and report.facts.view in _OF_RATES and report.facts.percent,
+        "moves": of_primary.verdict in (words.REVERSES, words.ADDS),
         "narrows": of_primary.verdict == words.REDUCES,
         "hold": of_primary.outcome == FAILED and of_primary.verdict != words.REDUCES,
         # As on the first screen: the difference of the gaps that are shown.
