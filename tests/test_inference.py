@@ -176,3 +176,19 @@ def test_rows_vary_as_what_cuts_of_a_resample_share():
     np.testing.assert_allclose(error, 3, rtol=0.05)
     *_, error = of_draws(seen, no_draws, by_rows, confidence_level=0.95)
     np.testing.assert_allclose(error, by_rows.std(axis=0, ddof=1)[0])
+
+
+@pytest.mark.parametrize("changed", [0, 4])
+def test_few_changed_rows_reach_as_far_as_clopper_and_pearson(changed):
+    """Resamples of so few rows know of no others; those gained and lost are bounded each."""
+    n, seen = 200, np.full((1, 1), changed / 200)
+    resamples = np.full((99, 1, 1), changed / 200)
+    how = {"confidence_level": 0.9, "n_changed": changed, "n_rows": n}
+    low, high, p_value, _ = of_draws(seen, np.zeros((1, 1)), resamples, **how)
+    gained = stats.binomtest(changed, n).proportion_ci(0.9)
+    most = max(gained.high - changed / n, np.hypot(
+        changed / n - gained.low, stats.binomtest(0, n).proportion_ci(0.9).high
+    ))  # fmt: skip
+    assert high[0] - changed / n == pytest.approx(most)
+    assert changed / n - low[0] == pytest.approx(most)
+    assert p_value[0] >= min(2.0 ** (1 - changed), 1)

@@ -354,3 +354,44 @@ def test_a_value_over_time_is_drawn_inside_its_frame():
     heights = [float(point.split(",")[1]) for line in drawn["lines"] for point in line.split()]
     assert drawn["top"] < min(heights) < max(heights) < drawn["bottom"]
     assert max(heights) - min(heights) > (drawn["bottom"] - drawn["top"]) / 2
+
+
+def pictures_of(page):
+    """Yield the width, height and content of the pictures of a page that have coordinates."""
+    for width, height, inner in re.findall(
+        r'<svg viewBox="0 0 (\d+) (\d+)"[^>]*>(.*?)</svg>', page, flags=re.S
+    ):
+        yield int(width), int(height), inner
+
+
+@pytest.mark.parametrize(
+    "name", ["watch", "watch_without_alarm", "watch_of_several_tasks", "found_mitigations"]
+)
+def test_nothing_is_drawn_outside_of_a_picture(name):
+    pictures = [*pictures_of(SCENARIOS[name]().to_html())]
+    assert pictures
+    for width, height, inner in pictures:
+        points = re.findall(r"([-\d.]+),([-\d.]+)(?= |\")", inner)
+        across = re.findall(r' (?:c?x[12]?)="([-\d.]+)"', inner) + [x for x, _ in points]
+        down = re.findall(r' (?:c?y[12]?)="([-\d.]+)"', inner) + [y for _, y in points]
+        assert len(across) > 10
+        assert all(0 <= float(x) <= width for x in across)
+        assert all(0 <= float(y) <= height for y in down)
+
+
+@pytest.mark.parametrize("name", ["watch", "watch_of_several_tasks"])
+def test_marks_over_time_stand_at_what_they_say(name):
+    ((_, _, inner),) = pictures_of(SCENARIOS[name]().to_html())
+    ticks = re.findall(r' y="([\d.]+)" text-anchor="end">([-+−.\d]+)<', inner)
+    heights, values = zip(
+        *((float(y) - 4, float(text.replace("−", "-"))) for y, text in ticks), strict=True
+    )
+    slope, at_0 = np.polyfit(values, heights, 1)
+    dots = re.findall(r'class="dot"[^>]* cy="([\d.]+)"[^>]*><title>(.*?)</title>', inner)
+    assert len(ticks) > 1
+    assert len(dots) > 2
+    for y, says in dots:
+        value, low, high = re.search(r": ([-+−.\d]+) \(([-+−.\d]+) to ([-+−.\d]+)\)", says).groups()
+        value = float(value.replace("−", "-"))
+        assert float(y) == pytest.approx(at_0 + slope * value, abs=0.5)
+        assert float(low.replace("−", "-")) < value < float(high.replace("−", "-"))

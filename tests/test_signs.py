@@ -118,6 +118,28 @@ def test_the_interval_of_other_rates_has_the_error_of_both_samples():
     assert 0.85 <= width / (1.96 * spread) <= 1.25
 
 
+@pytest.mark.parametrize("direction", ["A->T", "T->A"])
+def test_the_interval_of_own_rates_has_the_error_of_the_audited_rows(direction):
+    rng = np.random.default_rng(0)
+    own = {"A->T": [0.3, 0.6], "T->A": [0.4, 0.6]}  # of the task by group, of the group with it
+    rates = pd.DataFrame({1: own[direction]}, index=["f", "m"])
+    auditor, found = DirectionalAuditor(direction, base=rates, reference="test"), []
+    for _ in range(300):
+        group = rng.random(400) < (0.5 if direction == "A->T" else 0.6)
+        label = rng.random(400) < (np.where(group, 0.6, 0.3) if direction == "A->T" else 0.5)
+        predicted = rng.permutation(group) if direction == "T->A" else rng.permutation(label)
+        names, guessed = np.where(group, "m", "f"), np.where(predicted, "m", "f")
+        given = {"sensitive_features": names}
+        if direction == "A->T":
+            found.append(auditor.audit(label.astype(int), predicted.astype(int), **given))
+        else:
+            given["sensitive_pred"] = guessed
+            found.append(auditor.audit(label.astype(int), label.astype(int), **given))
+    spread = np.std([one.value for one in found])
+    width = np.mean([one.high - one.low for one in found]) / 2
+    assert 0.85 <= width / (1.96 * spread) <= 1.25
+
+
 def test_ties_in_training_labels_count_as_0_and_stay_in_the_divisor():
     group, train = np.repeat(["a", "b"], 100), np.tile([[1, 1]] * 50 + [[0, 0]] * 50, (2, 1))
     train[:20, 0] = 1 - train[:20, 0]

@@ -21,6 +21,7 @@ from whole_documents import (
     values_of,
 )
 
+from skbiasamp.render import document, facts
 from skbiasamp.render.document import Actions, Card
 
 
@@ -105,3 +106,11 @@ def test_results_cannot_be_changed(name):
     result = SCENARIOS[name]()
     with pytest.raises(FrozenInstanceError):
         result.metric = "another"
+
+
+def test_facts_and_documents_cannot_be_changed():
+    for module in (facts, document):
+        for kind in vars(module).values():
+            if isinstance(kind, type) and kind.__module__ == module.__name__:
+                frozen = issubclass(kind, tuple) or kind.__dataclass_params__.frozen
+                assert frozen, kind.__name__
