@@ -287,7 +287,10 @@ def test_of_groups_of_unequal_size_the_one_that_is_judged_is_named():
     assert audit.facts.verdict == "adds a difference"
     assert audit.limit_verdict == "inconclusive"
     text = " ".join(str(audit).split())
-    assert re.search(r"the largest change, that of b, is \+2\.\d to \+4\.\d percentage points compared with", text)
+    assert re.search(
+        r"the largest change, that of b, is \+2\.\d to \+4\.\d percentage points compared with",
+        text,
+    )
     assert "the limit is 3 points for each group." in text
     # Of one size, the gap says the same.
     text = " ".join(str(added_to_equal_labels([0, 100], [4000, 4000])).split())
@@ -301,7 +304,9 @@ def test_a_limit_of_several_groups_names_what_it_judges():
     assert audit.facts.verdict == "adds a difference"
     assert audit.limit_verdict == "outside the limit"
     text = " ".join(str(audit).split())
-    assert re.search(r"the largest change, that of c, is -10\.\d to -7\.\d percentage points compared with", text)
+    assert re.search(
+        r"the largest change, that of c, is -10\.\d to -7\.\d percentage points compared with", text
+    )
     assert "the limit is 3 points for each group." in text
     (panel,) = (
         each for each in next(items(audit.to_document(), "Panels")).panels if "limit" in each.title
