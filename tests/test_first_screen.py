@@ -266,8 +266,8 @@ def test_a_first_screen_has_at_most_ten_numbers():
 @pytest.mark.parametrize(
     ("labels", "strong"),
     [
-        ((0.1, 0.1), "The model."),
-        ((0.1, 0.0), "The model."),
+        ((0.1, 0.1), "More likely the model."),
+        ((0.1, 0.0), "More likely the model."),
         ((0.1, 0.3), "Both."),
         ((0.1, 0.6), "The data."),
         (None, "Not known."),

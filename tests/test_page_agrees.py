@@ -312,8 +312,9 @@ def test_a_limit_of_several_groups_names_what_it_judges():
         each for each in next(items(audit.to_document(), "Panels")).panels if "limit" in each.title
     )
     change = audit.facts.limited
-    assert panel.picture.high == pytest.approx(100 * change.high)
-    assert panel.picture.high < -panel.picture.axis.limit
+    assert panel.picture.low == pytest.approx(-100 * change.high)
+    assert panel.picture.low > panel.picture.axis.limit
+    assert panel.picture.ends[1] == "gap grows →"
     (found,) = (str(each) for each in audit.findings if each.code == "SBA301")
     assert "largest change of a pair lies outside the limit of 3 percentage points: −9.0" in found
     # Where labels differ already, the mean is judged.

@@ -438,6 +438,8 @@ def _change_panel(facts: Facts) -> Panel | None:
             value, low, high, unit = gap.growth, gap.low, gap.high, "means"
     if (limited := facts.limited) is not None:
         value, low, high = limited.change, limited.low, limited.high
+        if value is not None and low is not None and high is not None and value < 0:
+            value, low, high = -value, -high, -low  # labels have no gap that could shrink
     if value is None or low is None or high is None:
         return None
     scale = 100 if unit == "points" else 1
