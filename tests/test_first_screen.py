@@ -14,6 +14,7 @@ from whole_documents import texts_in
 import skbiasamp
 from skbiasamp import DirectionalAuditor
 from skbiasamp.datasets import load_compas
+from skbiasamp.render.facts import that_decides
 from skbiasamp.render.words import express
 from skbiasamp.results import Finding
 
@@ -411,3 +412,11 @@ def test_a_name_that_is_not_defined_is_an_error():
     numbers = {"group": "x", "change": 0.1}
     with pytest.raises(jinja2.UndefinedError):
         str(Finding("SBA209", "changed rates", "act", "model", numbers))
+
+
+def test_an_interval_around_0_is_not_what_lies_outside_of_a_limit():
+    """The first is wide, and the second is outside of 0.03."""
+    intervals = [(-0.05, 0.2), (0.04, 0.06), (-0.01, 0.02)]
+    assert that_decides(intervals, outside=True) == 1
+    assert that_decides([(-high, -low) for low, high in intervals], outside=True) == 1
+    assert that_decides(intervals, outside=False) == 0

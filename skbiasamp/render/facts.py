@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -408,5 +408,17 @@ class Facts:
         sizes = [abs(each.change or 0.0) for each in known]
         if self.view == "gap" and max(sizes) - min(sizes) < 5e-4:
             return None
-        end = min if self.limit_verdict == OUTSIDE else max  # the end that decides
-        return max(known, key=lambda each: end(abs(each.low or 0.0), abs(each.high or 0.0)))
+        ends = [(each.low or 0.0, each.high or 0.0) for each in known]
+        return known[that_decides(ends, outside=self.limit_verdict == OUTSIDE)]
+
+
+def that_decides(intervals: Sequence[tuple[float, float]], *, outside: bool) -> int:
+    """Return which of several intervals makes them outside a limit, or else reaches furthest."""
+
+    def distance(ends: tuple[float, float]) -> float:
+        low, high = ends
+        if outside:
+            return max(low, -high, 0.0)  # an interval around 0 lies outside of no limit
+        return max(-low, high)
+
+    return max(range(len(intervals)), key=lambda at: distance(intervals[at]))

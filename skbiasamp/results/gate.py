@@ -15,6 +15,7 @@ from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import name_of, printable, task_of
 from skbiasamp.inference.power import smallest_effect
+from skbiasamp.render.facts import that_decides
 from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results.exports import Exported
@@ -336,12 +337,10 @@ def _added(
         return None
     both = Limit(limit.size, one_sided=False)  # changes of a pair have no direction either
     known = table[table["low_simultaneous"].notna()]
-    outcomes = [both.outcome(low, high) for _, low, high in known[_JUDGED].to_numpy(float)]
-    outcome = _worst(outcomes)
-    # The largest change of those that decide.
-    alike = known[[each == outcome for each in outcomes]]
-    largest = int(alike["change"].abs().to_numpy(float).argmax())
-    judged = alike[_JUDGED].to_numpy(float)[largest].tolist()
+    numbers = known[_JUDGED].to_numpy(float).tolist()
+    intervals = [(low, high) for _, low, high in numbers]
+    outcome = _worst([both.outcome(low, high) for low, high in intervals])
+    judged = numbers[that_decides(intervals, outside=outcome == FAILED)]
     check = _checked(name, result, judged, verdict, sentence, both)
     return replace(check, outcome=outcome)
 
