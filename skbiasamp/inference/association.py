@@ -24,6 +24,7 @@ from skbiasamp.counts.merging import require_cells
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
 from skbiasamp.counts.parts import of_task
 from skbiasamp.inference.influence import degrees_of_freedom, unit_sums
+from skbiasamp.inference.linear import Line, Linear
 
 # Numbers held at once: rows × pairs.
 _BLOCK = 1 << 21
@@ -112,6 +113,37 @@ class Term:
         overall = np.multiply.outer(times, self.overall[outcomes])
         return np.asarray(own - (values - overall) / self.total)
 
+    def line(self) -> Line | None:
+        """Return what rows add to pairs, by their group; None if that is no straight line."""
+        if np.ndim(self.times) or self.leverage.ndim > 1:
+            return None
+        rate, around = known_or_zero(self.rate), int(self.centre) / self.total
+        scale = (self.leverage * self.share)[:, None]
+        # Codes × conditions × outcomes.
+        if isinstance(self.given, Codes) and isinstance(self.outcome, Members):
+            codes, values = self.given, self.outcome
+            own = np.eye(codes.width + 1, codes.width)
+            if self.shares is not None:
+                own -= np.append(self.shares, 0.0)[:, None]
+            none = np.zeros((1, values.width))
+            scale, rate = np.append(scale, 0.0)[:, None, None], np.vstack([rate, none])[:, None]
+            slopes = scale * own[:, :, None] * np.ones(values.width)
+            offsets = slopes * rate - around * self.overall
+            slopes -= around
+        elif isinstance(self.outcome, Codes) and isinstance(self.given, Members):
+            if self.shares is not None:
+                return None
+            codes, values = self.outcome, self.given
+            own = np.eye(codes.width + 1, codes.width)[:, None]
+            slopes = scale * (own - rate)
+            offsets = around * (own - self.overall) * np.ones((1, values.width, 1))
+            slopes, offsets = slopes.swapaxes(1, 2), offsets.swapaxes(1, 2)
+        else:
+            return None
+        columns = np.tile(np.arange(values.width), codes.width)
+        flat = len(slopes), -1
+        return Line(codes, values, columns, slopes.reshape(flat), offsets.reshape(flat))
+
     def cross(self, other: Term) -> Array:
         """Return sums over rows of products of two influences on each pair, if rows are plain.
 
@@ -152,6 +184,25 @@ class Sample(NamedTuple):
             own = factor[condition, outcomes] if np.ndim(factor) else factor
             moved = moved + own * term.influence(condition, outcomes)
         return unit_sums(self.cells, np.asarray(moved).T)
+
+    def linear(self) -> Linear | None:
+        """Return what rows add to pairs by their group; None if that is no straight line.
+
+        Of few rows it takes longer than their influences.
+        """
+        cells = self.cells
+        n_pairs = self.terms[0][1].rate.size
+        if cells.clusters is not None or cells.poststrata is not None or cells.n_cells < n_pairs:
+            return None
+        lines: list[tuple[Any, Line]] = []
+        for factor, term in self.terms:
+            line = term.line()
+            if line is None or (lines and not are_same(line.codes, lines[0][1].codes)):
+                return None
+            if np.ndim(factor):
+                factor = (factor if line.codes is term.given else factor.T).ravel()
+            lines.append((factor, line))
+        return Linear.of(lines, cells.units, float(cells.unit_weight[0]))
 
     @property
     def jackknife(self) -> float:
@@ -363,12 +414,30 @@ class Association:
             samples.append((moved, times, sample.jackknife))
         return samples
 
+    @cached_property
+    def _linear(self) -> list[tuple[Linear, float]] | None:
+        """What units add by their group, by sample; None if that is no straight line."""
+        samples = [(sample.linear(), sample.jackknife) for sample in self.samples]
+        known = [(linear, jackknife) for linear, jackknife in samples if linear is not None]
+        return known if len(known) == len(samples) else None
+
     def gram(self, pairs: Array) -> Array:
         """Return the covariances of some pairs."""
         total = np.zeros((len(pairs), len(pairs)))
+        if self._linear is not None:
+            for linear, jackknife in self._linear:
+                total += jackknife * linear.gram(pairs)
+            return total
         for moved, times, jackknife in self.influences(pairs):
             total += jackknife * ((moved * times) @ moved.T)
         return total
+
+    def squares(self, pairs: Array, weights: Array) -> list[Array]:
+        """Return each unit's sum over two pairs of their weight and what it adds to both."""
+        if self._linear is not None:
+            return [linear.squares(pairs, weights) for linear, _ in self._linear]
+        every = (moved for moved, _, _ in self.influences(pairs))
+        return [np.einsum("pu,pu->u", weights @ moved, moved) for moved in every]
 
 
 def centre_of(rates: Array, rows: Any) -> Association:
@@ -461,6 +530,7 @@ class Mapped(Association):
     """
 
     maps: tuple[tuple[Any, Association], ...] = ()
+    _linear = None
 
     @classmethod
     def of(

@@ -128,19 +128,15 @@ def estimate(
     if confidence_level is not None and defined.any() and change.is_joint:
         counted = counted_pairs(signs, weights)
         squares = fourth = 0.0
-        more: list[Any] = [None] * len(change.samples)
+        more: list[Any] = [0.0] * len(change.samples)
         if signs.source is not None:
             # Signs of the same rows vary too: two pairs count by the expected product of their
             # signs.
             unsure, beside = _products_of_signs(signs, weights, counted)
-            more = change.influences(unsure) if len(unsure) else more
+            more = change.squares(unsure, beside) if len(unsure) else more
         moves = change.project(np.where(counted, weights * signs.values, 0.0))
-        for (moved, times, jackknife), pairs in zip(moves, more, strict=True):
-            each = moved**2
-            if pairs is not None:
-                own = pairs[0]
-                each = each + np.einsum("pu,pu->u", beside @ own, own)
-            each = jackknife * each
+        for (moved, times, jackknife), unsure_too in zip(moves, more, strict=True):
+            each = jackknife * (moved**2 + unsure_too)
             squares += float(each @ times)
             fourth += float(each**2 @ times)
         # Half a row gained, and half a row lost.
