@@ -152,20 +152,22 @@ class Term:
         cells = self.cells
         unit = float(cells.unit_weight[0])
         if not self.outcome.soft and are_same(self.outcome, other.outcome):
-            both: Labels = self.outcome
-        elif self.outcome.soft or other.outcome.soft:
-            parts = (own.outcome.dense(slice(None), float) for own in (self, other))
-            both = Members(np.multiply(*parts))
+            sums = known_or_zero(self.n[:, None] * self.rate)
+            every = cells.total * self.overall
         else:
-            both = common(self.outcome, other.outcome)
-        sums = pair_sums(self.given, both, cells.weight)
+            if self.outcome.soft or other.outcome.soft:
+                parts = (own.outcome.dense(slice(None), float) for own in (self, other))
+                both: Labels = Members(np.multiply(*parts))
+            else:
+                both = common(self.outcome, other.outcome)
+            sums = pair_sums(self.given, both, cells.weight)
+            every = pair_sums(everywhere(cells.n_cells), both, cells.weight)[0]
         inside = sums - self.n[:, None] * known_or_zero(self.rate * other.rate)
         own = (self.leverage * self.share)[:, None]
         overall = 1 / cells.total
         factor = own * (own - (int(self.centre) + int(other.centre)) * overall)
         products = factor * inside
         if self.centre and other.centre:
-            every = pair_sums(everywhere(cells.n_cells), both, cells.weight)[0]
             alone = every - cells.total * self.overall * other.overall
             products = products + overall**2 * alone
         return np.asarray(unit * products)
@@ -432,12 +434,26 @@ class Association:
             total += jackknife * ((moved * times) @ moved.T)
         return total
 
-    def squares(self, pairs: Array, weights: Array) -> list[Array]:
-        """Return each unit's sum over two pairs of their weight and what it adds to both."""
+    def squares(
+        self, known: Array, unsure: Array, beside: Array
+    ) -> list[tuple[Array, Array, float]]:
+        """Return what units add to the variance of a sum over pairs, by sample, as `project` does.
+
+        `known` are the pairs' weights, and `beside` is what the expected products of two weights
+        are beside those of `known`, of some `unsure` pairs.
+        """
         if self._linear is not None:
-            return [linear.squares(pairs, weights) for linear, _ in self._linear]
-        every = (moved for moved, _, _ in self.influences(pairs))
-        return [np.einsum("pu,pu->u", weights @ moved, moved) for moved in every]
+            return [
+                (linear.squares(known.ravel(), unsure, beside), linear.times, jackknife)
+                for linear, jackknife in self._linear
+            ]
+        squares = [(moved**2, times, factor) for moved, times, factor in self.project(known)]
+        if len(unsure):
+            for (square, _, _), (moved, _, _) in zip(
+                squares, self.influences(unsure), strict=True
+            ):
+                square += np.einsum("pu,pu->u", beside @ moved, moved)
+        return squares
 
 
 def centre_of(rates: Array, rows: Any) -> Association:

@@ -7,7 +7,6 @@ a group.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -40,12 +39,11 @@ class Part(NamedTuple):
     values: list[tuple[float, Members]]
 
 
-class Block(NamedTuple):
-    """The rows of one code, with the sums over them of their number, values and products."""
+class Sums(NamedTuple):
+    """Sums over the rows of one code: how many they are, their values and products of these."""
 
-    rows: Array
     number: float
-    sums: Array
+    values: Array
     products: Array
 
 
@@ -77,60 +75,91 @@ class Linear:
         offsets = sum(factor * line.offsets for factor, line in lines)
         return cls(lines[0][1].codes, parts, np.asarray(offsets), times, unit)
 
-    def _values(self, rows: Any) -> Array:
-        """Return the values of some rows: exact in single precision, if they are small integers."""
-        labels = [each for part in self.parts for each in part.values]
-        whole = all(abs(scale) == 1 and not label.soft for scale, label in labels)
-        kind: Any = np.float32 if whole else np.float64
+    def _values(self, rows: Any, kind: Any) -> Array:
+        """Return the values of some rows as numbers."""
         columns = []
         for part in self.parts:
-            of_part = (kind(scale) * label.dense(rows, kind) for scale, label in part.values)
-            columns.append(sum(of_part))
-        return np.concatenate(columns, axis=1)
+            # Sums of bytes are much faster.
+            exact = np.int8 if self._is_whole else float
+            (scale, labels), *others = part.values
+            values = labels.dense(rows, exact)
+            if scale != 1:
+                values *= exact(scale)
+            for factor, more in others:
+                values += exact(factor) * more.dense(rows, exact)
+            columns.append(values)
+        every = columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
+        return every.astype(kind, copy=False)
 
     @cached_property
-    def _blocks(self) -> list[Block]:
+    def _is_whole(self) -> bool:
+        """Whether values are whole numbers from -4 to 4."""
+        parts = (part.values for part in self.parts)
+        return all(
+            len(part) <= 4 and all(abs(scale) == 1 and not labels.soft for scale, labels in part)
+            for part in parts
+        )
+
+    @cached_property
+    def _rows(self) -> list[Array]:
+        """The rows of each code, those without one last."""
+        codes = self.codes.codes
+        return [np.flatnonzero(codes == code) for code in [*range(self.codes.width), -1]]
+
+    @cached_property
+    def _sums(self) -> list[Sums]:
         plain = bool((self.times == 1).all())
-        blocks = []
-        for code in [*range(self.codes.width), -1]:
-            rows = np.flatnonzero(self.codes.codes == code)
+        # In single precision, sums of few small whole numbers are exact, and twice as fast.
+        kind = np.float32 if self._is_whole and plain else np.float64
+        every = []
+        for rows in self._rows:
             sums: Any = 0.0
             products: Any = 0.0
             for some in in_slices(len(rows)):
-                values = self._values(rows[some])
-                counted = values if plain else values * self.times[rows[some], None]
-                sums = sums + counted.sum(axis=0, dtype=float)
-                products = products + counted.T @ values
-            blocks.append(Block(rows, float(self.times[rows].sum()), sums, products))
-        return blocks
+                values = self._values(rows[some], kind)
+                times = self.times[rows[some]].astype(kind)
+                counted = values if plain else values * times[:, None]
+                sums = sums + (times @ values).astype(float)
+                products = products + (counted.T @ values).astype(float)
+            every.append(Sums(float(self.times[rows].sum()), sums, products))
+        return every
 
-    def _lines(self, pairs: Array) -> Iterator[tuple[Block, Array, Array]]:
-        """Return each code's rows, with the slopes (pairs × values) and offsets of some pairs."""
-        for code, block in enumerate(self._blocks):
-            slopes = []
-            for part in self.parts:
-                own = np.zeros((len(pairs), part.values[0][1].width))
-                own[np.arange(len(pairs)), part.columns[pairs]] = part.slopes[code, pairs]
-                slopes.append(own)
-            yield block, np.concatenate(slopes, axis=1), self.offsets[code, pairs]
+    def _of(self, code: int, pairs: Array) -> tuple[Array, Array]:
+        """Return the slopes (pairs × values) and offsets of some pairs."""
+        slopes = []
+        for part in self.parts:
+            own = np.zeros((len(pairs), part.values[0][1].width))
+            own[np.arange(len(pairs)), part.columns[pairs]] = part.slopes[code, pairs]
+            slopes.append(own)
+        return np.concatenate(slopes, axis=1), self.offsets[code, pairs]
 
     def gram(self, pairs: Array) -> Array:
         """Return sums over rows of products of what they add to two pairs (pairs × pairs)."""
         total = np.zeros((len(pairs), len(pairs)))
-        for block, slopes, offsets in self._lines(pairs):
-            mixed = np.outer(slopes @ block.sums, offsets)
-            total += slopes @ block.products @ slopes.T - mixed - mixed.T
-            total += block.number * np.outer(offsets, offsets)
+        for code, (number, sums, products) in enumerate(self._sums):
+            slopes, offsets = self._of(code, pairs)
+            mixed = np.outer(slopes @ sums, offsets)
+            total += slopes @ products @ slopes.T - mixed - mixed.T
+            total += number * np.outer(offsets, offsets)
         return self.unit**2 * total
 
-    def squares(self, pairs: Array, weights: Array) -> Array:
-        """Return for each row the sum over two pairs of their weight and what it adds to both."""
-        total = np.zeros(len(self.codes.codes))
-        for block, slopes, offsets in self._lines(pairs):
-            square, linear = slopes.T @ weights @ slopes, 2 * slopes.T @ (weights @ offsets)
-            for some in in_slices(len(block.rows)):
-                rows = block.rows[some]
-                values = self._values(rows).astype(float)
-                total[rows] = ((values @ square - linear) * values).sum(axis=1)
-            total[block.rows] += offsets @ weights @ offsets
+    def squares(self, known: Array, unsure: Array, beside: Array) -> Array:
+        """Return what each row adds to the variance of a sum over pairs.
+
+        `known` are the pairs' weights, and `beside` is what the expected products of two weights
+        are beside those of `known`, of some `unsure` pairs.
+        """
+        total, pairs = np.zeros(len(self.codes.codes)), np.flatnonzero(known)
+        for code, rows in enumerate(self._rows):
+            slopes, offsets = self._of(code, pairs)
+            slope, offset = known[pairs] @ slopes, known[pairs] @ offsets
+            slopes, offsets = self._of(code, unsure)
+            square = slopes.T @ beside @ slopes
+            linear, constant = 2 * offsets @ beside @ slopes, offsets @ beside @ offsets
+            for some in in_slices(len(rows)):
+                values = self._values(rows[some], float)
+                each = (values @ slope - offset) ** 2
+                if len(unsure):
+                    each += np.einsum("ru,ru->r", values @ square - linear, values) + constant
+                total[rows[some]] = each
         return self.unit**2 * total

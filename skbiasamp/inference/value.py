@@ -128,15 +128,14 @@ def estimate(
     if confidence_level is not None and defined.any() and change.is_joint:
         counted = counted_pairs(signs, weights)
         squares = fourth = 0.0
-        more: list[Any] = [0.0] * len(change.samples)
+        unsure, beside = np.zeros(0, dtype=np.intp), np.zeros((0, 0))
         if signs.source is not None:
             # Signs of the same rows vary too: two pairs count by the expected product of their
             # signs.
             unsure, beside = _products_of_signs(signs, weights, counted)
-            more = change.squares(unsure, beside) if len(unsure) else more
-        moves = change.project(np.where(counted, weights * signs.values, 0.0))
-        for (moved, times, jackknife), unsure_too in zip(moves, more, strict=True):
-            each = jackknife * (moved**2 + unsure_too)
+        known = np.where(counted, weights * signs.values, 0.0)
+        for square, times, jackknife in change.squares(known, unsure, beside):
+            each = jackknife * square
             squares += float(each @ times)
             fourth += float(each**2 @ times)
         # Half a row gained, and half a row lost.
@@ -208,7 +207,14 @@ def margin_of(correlation: Array, level: float) -> float:
     # Sorted by what no order of names changes, so that the draws do not depend on it either.
     keys = ((np.abs(correlation) ** power).sum(axis=0).round(9) for power in (1, 2))
     order = np.lexsort([*keys])
-    correlation = correlation[np.ix_(order, order)] + 1e-9 * np.eye(n)
+    correlation = correlation[np.ix_(order, order)]
+    # Two groups that mirror each other are one test.
+    alone = ~(np.triu(np.abs(correlation), 1) > 1 - 1e-9).any(axis=0)
+    correlation = correlation[np.ix_(alone, alone)] + 1e-9 * np.eye(alone.sum())
+    n = len(correlation)
+    independent = _independent_margin(n, level)
+    if n == 1:
+        return independent
     try:
         root = np.linalg.cholesky(correlation)
     except np.linalg.LinAlgError:  # it is near to singular
