@@ -126,11 +126,14 @@ def drawn(seed, groups=3, tasks=2, n=400):
     return y.astype(int), q.astype(int), g, rng
 
 
-@pytest.mark.parametrize("kind", ["plain", "train", "weights", "clusters", "all"])
+@pytest.mark.parametrize("kind", ["plain", "many", "soft", "train", "weights", "clusters", "all"])
 def test_values_intervals_and_verdicts_are_those_of_the_formulas(kind):
     for seed in range(12):
-        y, q, g, rng = drawn(seed, groups=2 + seed % 4, tasks=1 + seed % 3)
+        tasks = 12 if kind == "many" else 1 + seed % 3
+        y, q, g, rng = drawn(seed, groups=2 + seed % 4, tasks=tasks)
         how, train = {}, None
+        if kind == "soft":
+            q = q * 0.6 + 0.4 * rng.random(q.shape)
         if kind in ("train", "all"):
             train = (rng.random((600, y.shape[1])) < 0.3).astype(int)
             train = train, rng.integers(0, g.max() + 1, 600)

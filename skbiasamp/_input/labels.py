@@ -17,7 +17,7 @@ from skbiasamp._input.checks import Array, Names
 
 # Rows multiplied at a time: a block stays in cache, and sums of 0 and 1 stay exact in single
 # precision.
-_BLOCK = 1 << 11
+_BLOCK = 1 << 12
 # Rows of integers are joined to numbers below this.
 _MOST_JOINED = 1 << 62
 

@@ -24,7 +24,7 @@ from skbiasamp.counts.merging import require_cells
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
 from skbiasamp.counts.parts import of_task
 from skbiasamp.inference.influence import degrees_of_freedom, unit_sums
-from skbiasamp.inference.linear import Line, Linear
+from skbiasamp.inference.linear import Linear
 
 # Numbers held at once: rows × pairs.
 _BLOCK = 1 << 21
@@ -113,36 +113,23 @@ class Term:
         overall = np.multiply.outer(times, self.overall[outcomes])
         return np.asarray(own - (values - overall) / self.total)
 
-    def line(self) -> Line | None:
-        """Return what rows add to pairs, by their group; None if that is no straight line."""
-        if np.ndim(self.times) or self.leverage.ndim > 1:
-            return None
-        rate, around = known_or_zero(self.rate), int(self.centre) / self.total
-        scale = (self.leverage * self.share)[:, None]
-        # Codes × conditions × outcomes.
-        if isinstance(self.given, Codes) and isinstance(self.outcome, Members):
-            codes, values = self.given, self.outcome
-            own = np.eye(codes.width + 1, codes.width)
-            if self.shares is not None:
-                own -= np.append(self.shares, 0.0)[:, None]
-            none = np.zeros((1, values.width))
-            scale, rate = np.append(scale, 0.0)[:, None, None], np.vstack([rate, none])[:, None]
-            slopes = scale * own[:, :, None] * np.ones(values.width)
-            offsets = slopes * rate - around * self.overall
-            slopes -= around
-        elif isinstance(self.outcome, Codes) and isinstance(self.given, Members):
-            if self.shares is not None:
-                return None
-            codes, values = self.outcome, self.given
-            own = np.eye(codes.width + 1, codes.width)[:, None]
-            slopes = scale * (own - rate)
-            offsets = around * (own - self.overall) * np.ones((1, values.width, 1))
-            slopes, offsets = slopes.swapaxes(1, 2), offsets.swapaxes(1, 2)
-        else:
-            return None
-        columns = np.tile(np.arange(values.width), codes.width)
-        flat = len(slopes), -1
-        return Line(codes, values, columns, slopes.reshape(flat), offsets.reshape(flat))
+    def lines(self) -> tuple[Array, Array]:
+        """Return slopes and offsets of what rows add to pairs (groups × pairs), if they are plain.
+
+        The conditions are groups, and the last numbers are those of rows without one.
+        """
+        assert isinstance(self.given, Codes)
+        own = np.eye(self.given.width + 1, self.given.width)
+        if self.shares is not None:
+            own -= np.append(self.shares, 0.0)[:, None]
+        scale = np.append(self.leverage * self.share, 0.0)
+        rate = np.vstack([known_or_zero(self.rate), np.zeros(self.rate.shape[1])])
+        around = int(self.centre) / self.total
+        # Groups × conditions × outcomes.
+        slopes = (scale[:, None] * own)[:, :, None] * np.ones(self.rate.shape[1])
+        offsets = slopes * rate[:, None] - around * self.overall
+        flat = len(own), -1
+        return (slopes - around).reshape(flat), offsets.reshape(flat)
 
     def cross(self, other: Term) -> Array:
         """Return sums over rows of products of two influences on each pair, if rows are plain.
@@ -161,7 +148,10 @@ class Term:
             else:
                 both = common(self.outcome, other.outcome)
             sums = pair_sums(self.given, both, cells.weight)
-            every = pair_sums(everywhere(cells.n_cells), both, cells.weight)[0]
+            if isinstance(self.given, Codes) and self.n.sum() == cells.total:
+                every = sums.sum(axis=0)
+            else:
+                every = pair_sums(everywhere(cells.n_cells), both, cells.weight)[0]
         inside = sums - self.n[:, None] * known_or_zero(self.rate * other.rate)
         own = (self.leverage * self.share)[:, None]
         overall = 1 / cells.total
@@ -192,19 +182,26 @@ class Sample(NamedTuple):
 
         Of few rows it takes longer than their influences.
         """
-        cells = self.cells
-        n_pairs = self.terms[0][1].rate.size
-        if cells.clusters is not None or cells.poststrata is not None or cells.n_cells < n_pairs:
+        cells, groups = self.cells, self.terms[0][1].given
+        is_plain = cells.clusters is None and cells.poststrata is None
+        if not (is_plain and isinstance(groups, Codes)):
             return None
-        lines: list[tuple[Any, Line]] = []
+        lines, labels = [], []
         for factor, term in self.terms:
-            line = term.line()
-            if line is None or (lines and not are_same(line.codes, lines[0][1].codes)):
+            plain = [np.ndim(factor), np.ndim(term.times), term.leverage.ndim] == [0, 0, 1]
+            few = cells.n_cells < term.rate.size
+            if few or not (plain and are_same(term.given, groups)):
                 return None
-            if np.ndim(factor):
-                factor = (factor if line.codes is term.given else factor.T).ravel()
-            lines.append((factor, line))
-        return Linear.of(lines, cells.units, float(cells.unit_weight[0]))
+            if not isinstance(term.outcome, Members):
+                return None
+            lines.append(term.lines())
+            labels.append((factor, term.outcome))
+        slopes = lines[0][0]
+        if not all(np.array_equal(own, slopes) for own, _ in lines):
+            return None
+        offsets = sum(factor * own for (factor, _), (_, own) in zip(labels, lines, strict=True))
+        unit = float(cells.unit_weight[0])
+        return Linear(groups, labels, slopes, offsets, cells.units, unit)
 
     @property
     def jackknife(self) -> float:
@@ -449,9 +446,7 @@ class Association:
             ]
         squares = [(moved**2, times, factor) for moved, times, factor in self.project(known)]
         if len(unsure):
-            for (square, _, _), (moved, _, _) in zip(
-                squares, self.influences(unsure), strict=True
-            ):
+            for (square, _, _), (moved, _, _) in zip(squares, self.influences(unsure), strict=True):
                 square += np.einsum("pu,pu->u", beside @ moved, moved)
         return squares
 

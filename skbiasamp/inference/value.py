@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -207,22 +208,19 @@ def margin_of(correlation: Array, level: float) -> float:
     # Sorted by what no order of names changes, so that the draws do not depend on it either.
     keys = ((np.abs(correlation) ** power).sum(axis=0).round(9) for power in (1, 2))
     order = np.lexsort([*keys])
-    correlation = correlation[np.ix_(order, order)]
-    # Two groups that mirror each other are one test.
-    alone = ~(np.triu(np.abs(correlation), 1) > 1 - 1e-9).any(axis=0)
-    correlation = correlation[np.ix_(alone, alone)] + 1e-9 * np.eye(alone.sum())
-    n = len(correlation)
-    independent = _independent_margin(n, level)
-    if n == 1:
-        return independent
+    correlation = correlation[np.ix_(order, order)] + 1e-9 * np.eye(n)
     try:
         root = np.linalg.cholesky(correlation)
     except np.linalg.LinAlgError:  # it is near to singular
         values, vectors = np.linalg.eigh(correlation)
         root = np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-    draws = np.random.default_rng(0).normal(size=(_N_DRAWS, n))
-    largest = np.abs(draws @ root.T).max(axis=1)
+    largest = np.abs(_draws(n) @ root.T).max(axis=1)
     return min(float(np.quantile(largest, level)), independent)
+
+
+@lru_cache(maxsize=1)
+def _draws(n: int) -> Array:
+    return np.random.default_rng(0).normal(size=(_N_DRAWS, n))
 
 
 def _independent_margin(n: int, level: float) -> float:
