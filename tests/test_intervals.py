@@ -152,6 +152,20 @@ def test_values_intervals_and_verdicts_are_those_of_the_formulas(kind):
         assert result.verdict == verdict, seed
 
 
+@pytest.mark.parametrize("base", ["test", "train"])
+def test_weights_that_hardly_differ_change_nothing(base):
+    # Of rows that weigh the same, products are summed by group; of others, row by row.
+    y, q, g, rng = drawn(5, groups=3, tasks=6)
+    auditor = DirectionalAuditor(base=base).fit(y[:150], sensitive_features=g[:150])
+    nearly = 1 + 1e-9 * rng.random(len(g))
+    one, other = (
+        auditor.audit(y, q, sensitive_features=g, sample_weight=weights)
+        for weights in (None, nearly)
+    )
+    assert_allclose(ends(one), ends(other), rtol=1e-7)
+    assert_allclose(one.p_value, other.p_value, rtol=1e-6)
+
+
 def test_own_pairs_have_the_interval_of_the_auditor():
     y, q, g, _ = drawn(3)
     result = audit(y, q, g)
