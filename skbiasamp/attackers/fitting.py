@@ -17,6 +17,7 @@ from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._utils.compat import has_method
 from skbiasamp._utils.progress import Step, one_blas_thread, progress, side_by_side
 from skbiasamp.attackers.attack import ExactAttacker
+from skbiasamp.attackers.logistic import is_plain, is_small, predictions_of_many
 from skbiasamp.attackers.networks import MLPAttacker, draw_rows, seeded
 
 # "auto" takes the exact attacker if distinct inputs have at least so many rows on average.
@@ -98,14 +99,18 @@ def predictions_of(
         with progress("attackers", len(tasks), verbose=verbose) as step:
             predicted = _train_at_once(tasks, probabilities, step)
     else:
-        predicted = side_by_side(
+        known = _logistic_at_once(tasks, probabilities)
+        others = [i for i in range(len(tasks)) if i not in known]
+        fitted = side_by_side(
             _fit_predict,
-            ((task, probabilities) for task in tasks),
+            ((tasks[i], probabilities) for i in others),
             n_jobs=n_jobs,
             what="attackers",
-            total=len(tasks),
+            total=len(others),
             verbose=verbose,
         )
+        known |= dict(zip(others, fitted, strict=True))
+        predicted = [known[i] for i in range(len(tasks))]
     for task, own in zip(tasks, predicted, strict=True):
         if (wrong := ~np.isfinite(own)).any():
             text = (
@@ -117,15 +122,48 @@ def predictions_of(
     return predicted
 
 
-def _train_at_once(tasks: Sequence[TrainingTask], probabilities: bool, step: Step) -> list[Array]:
-    """Train all networks that share inputs as one batch."""
-    predictions: dict[int, Array] = {}
+def _of_same_inputs(tasks: Sequence[TrainingTask]) -> list[list[int]]:
+    """Return the positions of tasks that share their inputs, together."""
     batches: dict[Any, list[int]] = {}
     for i, task in enumerate(tasks):
         # By identity: comparing arrays would cost more than it saves.
         key = (id(task.inputs), id(task.query), id(task.validation), task.n_classes, task.n_rows)
         batches.setdefault(key, []).append(i)
-    for batch in batches.values():
+    return list(batches.values())
+
+
+def _logistic_at_once(tasks: Sequence[TrainingTask], probabilities: bool) -> dict[int, Array]:
+    """Return the predictions of plain logistic regressions of the same inputs, by position."""
+    predictions: dict[int, Array] = {}
+    for batch in _of_same_inputs(tasks):
+        first = tasks[batch[0]]
+        n_classes = first.n_classes
+        if not (n_classes and is_small(first.inputs, n_classes) and is_plain(first.attacker)):
+            continue
+        every = range(n_classes)
+        batch = [
+            i for i in batch if all((tasks[i].weight * (tasks[i].target == c)).any() for c in every)
+        ]
+        if len(batch) < 2:
+            continue
+        predicted = predictions_of_many(
+            first.inputs,
+            [tasks[i].target for i in batch],
+            [tasks[i].weight for i in batch],
+            first.query,
+            n_classes,
+            scaled=hasattr(first.attacker, "steps"),
+        )
+        if not probabilities:
+            predicted = np.eye(n_classes)[predicted.argmax(axis=2)]
+        predictions |= dict(zip(batch, predicted, strict=True))
+    return predictions
+
+
+def _train_at_once(tasks: Sequence[TrainingTask], probabilities: bool, step: Step) -> list[Array]:
+    """Train all networks that share inputs as one batch."""
+    predictions: dict[int, Array] = {}
+    for batch in _of_same_inputs(tasks):
         members = [tasks[i] for i in batch]
         first = members[0]
         options = {} if first.validation is None else {"validation": first.validation}

@@ -355,9 +355,11 @@ class Association:
             return unseen + self.few
         for cells, terms in self.samples:
             term = terms[0][1]
-            squares = pair_sums(
-                everywhere(cells.n_cells), term.given, cells.weight * cells.unit_weight
-            )[0]
+            if np.ndim(term.times) == 0 and term.leverage.ndim == 1:
+                squares = term.n * cells.unit_weight[0]  # all rows weigh the same
+            else:
+                weight = cells.weight * cells.unit_weight
+                squares = pair_sums(everywhere(cells.n_cells), term.given, weight)[0]
             unseen += self.oriented(((squares * term.share**2) ** 2)[:, None] * np.ones((1, 1)))
         return unseen
 
@@ -439,7 +441,7 @@ class Association:
         `known` are the pairs' weights, and `beside` is what the expected products of two weights
         are beside those of `known`, of some `unsure` pairs.
         """
-        if self._linear is not None:
+        if known.shape[1] > 1 and self._linear is not None:
             return [
                 (linear.squares(known.ravel(), unsure, beside), linear.times, jackknife)
                 for linear, jackknife in self._linear

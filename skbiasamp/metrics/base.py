@@ -451,7 +451,10 @@ class BaseAuditor(ABC, WithOptions):
             later["published_low"] = lambda _: published_ends().low
             later["published_high"] = lambda _: published_ends().high
         result = AuditResult(table=table, **declared | of_result | numbers | parts)
-        return result._make_later(**later)
+        for name, make in later.items():  # made by a function of the result when it is read
+            del vars(result)[name]
+            vars(result)[f"_{name}"] = make
+        return result
 
     def _declaration_for(self, results: type) -> dict[str, Any]:
         """Return what the metric says about itself, as fields of a kind of results."""

@@ -215,13 +215,6 @@ class AuditResult(Shown, OfMetric):
         made = ("table", "published_low", "published_high")
         return {name: getattr(self, name) for name in made} | self.__dict__
 
-    def _make_later(self, **made: Callable[[AuditResult], Any]) -> Self:
-        """Let functions of the result make the table when it is read."""
-        for name, make in made.items():
-            del self.__dict__[name]
-            self.__dict__[f"_{name}"] = make
-        return self
-
     @cached_property
     def facts(self) -> Facts:
         """What the result tells, as numbers and names."""
