@@ -441,7 +441,7 @@ class Association:
         `known` are the pairs' weights, and `beside` is what the expected products of two weights
         are beside those of `known`, of some `unsure` pairs.
         """
-        if known.shape[1] > 1 and self._linear is not None:
+        if self._linear is not None:
             return [
                 (linear.squares(known.ravel(), unsure, beside), linear.times, jackknife)
                 for linear, jackknife in self._linear

@@ -135,7 +135,11 @@ def estimate(
             # signs.
             unsure, beside = _products_of_signs(signs, weights, counted)
         known = np.where(counted, weights * signs.values, 0.0)
-        for square, times, jackknife in change.squares(known, unsure, beside):
+        if len(unsure) or change.value.shape[1] > 1:
+            moved = change.squares(known, unsure, beside)
+        else:
+            moved = [(own**2, times, factor) for own, times, factor in change.project(known)]
+        for square, times, jackknife in moved:
             each = jackknife * square
             squares += float(each @ times)
             fourth += float(each**2 @ times)
