@@ -266,6 +266,29 @@ def test_attackers_of_scikit_learn_find_what_is_plain_to_see(attacker):
     assert result.statistics["attacker"] == name
 
 
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("n_groups", [2, 3])
+def test_logistic_regressions_side_by_side_are_those_of_scikit_learn(scaled, n_groups):
+    rng, n = np.random.default_rng(0), 240
+    group = rng.integers(0, n_groups, n)
+    label = (rng.random(n) < 0.3 + 0.2 * group).astype(int)
+    score = np.clip(0.4 * label + 0.4 * rng.random(n) + 0.05 * group, 0, 1)
+    how = {"sensitive_features": group.astype(str), "sample_weight": rng.integers(1, 4, n)}
+    results = []
+    # Only those by default are fitted side by side: to the optimum, which a low `tol` nears.
+    for options in ({}, {"tol": 1e-11, "max_iter": 10_000}):
+        attacker = LogisticRegression(**options)
+        attacker = make_pipeline(StandardScaler(), attacker) if scaled else attacker
+        auditor = LeakageAuditor(
+            attacker=attacker, quality="inverse_log_loss", n_draws=3, random_state=0
+        )
+        results.append(auditor.audit(label, score, **how))
+    for name in ("value", "low", "high"):
+        own, other = (getattr(result, name) for result in results)
+        assert own == pytest.approx(other, rel=1e-5), name
+    assert results[0].value != 0
+
+
 def test_auto_says_which_attacker_it_was():
     world, wide = simulated(200), simulated(200, n_tasks=30)
     short = {"n_draws": 1, "interval": None, "random_state": 0}
