@@ -138,7 +138,7 @@ def _logistic_at_once(tasks: Sequence[TrainingTask], probabilities: bool) -> dic
     for batch in _of_same_inputs(tasks):
         first = tasks[batch[0]]
         n_classes = first.n_classes
-        if not (n_classes and is_small(first.inputs, n_classes) and is_plain(first.attacker)):
+        if not (n_classes > 1 and is_small(first.inputs, n_classes) and is_plain(first.attacker)):
             continue
         every = range(n_classes)
         batch = [

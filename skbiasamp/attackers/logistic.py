@@ -35,8 +35,8 @@ def is_plain(attacker: Any) -> bool:
 
 
 def is_small(inputs: Any, n_classes: int) -> bool:
-    """Whether inputs are numbers, and few enough that all products of features can be held."""
-    if not isinstance(inputs, np.ndarray) or inputs.dtype.kind not in "biuf":
+    """Whether inputs are rows of numbers, and all products of features can be held."""
+    if not isinstance(inputs, np.ndarray) or inputs.ndim != 2 or inputs.dtype.kind not in "biuf":
         return False
     n_rows, n_features = inputs.shape
     return n_rows * max((n_features + 1) ** 2, n_classes) <= _HELD
