@@ -99,6 +99,9 @@ def many_tasks(sizes, rng):
         fitted = DirectionalAuditor(interval=None).fit(train, sensitive_features=train_groups)
         return fitted.audit(labels, predictions, sensitive_features=groups)
 
+    with_training = DirectionalAuditor().fit(train, sensitive_features=train_groups)
+    alone = DirectionalAuditor(reference="test")
+
     def loop():
         return np.mean(signs * deltas_by_masks(groups, labels, predictions))
 
@@ -130,6 +133,8 @@ def many_tasks(sizes, rng):
         float64=lambda: audit("float64"),
         bool=lambda: audit("bool"),
         fit_and_audit=fit_and_audit,
+        interval=lambda: with_training.audit(labels, predictions, sensitive_features=groups),
+        alone=lambda: alone.audit(labels, predictions, sensitive_features=groups),
         loop=loop,
         whole_loop=whole_loop,
         products=products,
@@ -147,6 +152,10 @@ def many_tasks(sizes, rng):
     for dtype in dtypes:
         what = f"A→T audit of {dtype}"
         rows.append(timing.slower(what, matrix, quick[dtype], quick["products"], 6))
+    what = "the same with interval, int64"
+    rows.append(timing.slower(what, matrix, quick["interval"], quick["products"], 10))
+    what = "the same with interval, signs of the same rows"
+    rows.append(timing.slower(what, matrix, quick["alone"], quick["products"], 20))
     return rows, np.median(quick["loop"] / quick["products"])
 
 
