@@ -288,9 +288,10 @@ class AttackPair:
         shared = self.perturbed == "input" or not truth.is_matrix
         n_others = 1 if truth.is_matrix else max(len(truth.names) - 1, 1)
         if id(cells) not in self._agreements:
-            self._agreements[id(cells)] = self._agreement(cells)
+            # The cells are kept too: others that are made later could have the same id.
+            self._agreements[id(cells)] = cells, self._agreement(cells)
         most, total = n_others / (n_others + 1), weight.sum(axis=-1)[:, None]
-        sums = weight @ self._agreements[id(cells)]
+        sums = weight @ self._agreements[id(cells)][1]
         if self.settings.equalize == "accuracy":
             wrong = sums / total if at is None else np.full(sums.shape, 1 - at)
             wrong = wrong.mean(axis=-1, keepdims=True) if shared else wrong
@@ -329,7 +330,7 @@ class AttackPair:
         return np.hstack([labels & predictions, labels, predictions])
 
     @cached_property
-    def _agreements(self) -> dict[int, Array]:
+    def _agreements(self) -> dict[int, tuple[Contingency, Array]]:
         """Those of the audited rows, and of training rows, once they are asked for."""
         return {}
 
