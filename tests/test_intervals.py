@@ -157,10 +157,22 @@ def test_weights_that_hardly_differ_change_nothing(base):
     # Of rows that weigh the same, products are summed by group; of others, row by row.
     y, q, g, rng = drawn(5, groups=3, tasks=6)
     auditor = DirectionalAuditor(base=base).fit(y[:150], sensitive_features=g[:150])
-    nearly = 1 + 1e-9 * rng.random(len(g))
+    assert_hardly_differs(auditor, (y, q), rng, sensitive_features=g)
+
+
+def test_groups_in_columns_and_one_of_some_tasks_are_read_the_right_way():
+    rng, n = np.random.default_rng(0), 400
+    task, other = rng.integers(0, 4, n), rng.integers(0, 4, n)
+    groups, predicted = (rng.random((2, n, 3)) < 0.3 + 0.1 * (task[:, None] == 1)).astype(int)
+    auditor = DirectionalAuditor("T->A", reference="test", groups="indicator")
+    columns = {"sensitive_features": groups, "sensitive_pred": predicted}
+    assert_hardly_differs(auditor, (task, other), rng, **columns)
+
+
+def assert_hardly_differs(auditor, labels, rng, **columns):
+    nearly = 1 + 1e-9 * rng.random(len(labels[0]))
     one, other = (
-        auditor.audit(y, q, sensitive_features=g, sample_weight=weights)
-        for weights in (None, nearly)
+        auditor.audit(*labels, **columns, sample_weight=weights) for weights in (None, nearly)
     )
     assert_allclose(ends(one), ends(other), rtol=1e-7)
     assert_allclose(one.p_value, other.p_value, rtol=1e-6)

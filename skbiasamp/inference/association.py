@@ -418,6 +418,8 @@ class Association:
     @cached_property
     def _linear(self) -> list[tuple[Linear, float]] | None:
         """What units add by their group, by sample; None if that is no straight line."""
+        if not self.by_group:
+            return None
         samples = [(sample.linear(), sample.jackknife) for sample in self.samples]
         known = [(linear, jackknife) for linear, jackknife in samples if linear is not None]
         return known if len(known) == len(samples) else None
