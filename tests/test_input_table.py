@@ -216,6 +216,10 @@ SHAPES = [
         "y_pred", "classes are 'clerk', 'cook' and 'nurse': only some match",
     ),
     (
+        lambda: count(np.arange(N) % 3, pd.DataFrame(np.ones((N, 3)) / 3, columns=["0", "1", "x"])),
+        "y_pred", "classes are 0, 1 and 2: only some match",
+    ),
+    (
         lambda: score(sex=pd.Series(SEX, name="b"), auditor=fitted(sex=pd.Series(SEX, name="a"))),
         "sensitive_features", "name 'b', and the training labels had 'a'",
     ),

@@ -29,6 +29,7 @@ pytestmark = [
 # A fault in one of 200 calls is met by 750 calls in 98 % of choices of them.
 CALLS, PARTS = int(os.environ.get("FUZZ_CALLS", 750)), 4
 CLASSES = ("clerk", "cook", "Driver")
+TITLES = {"chances": sorted(CLASSES), "numbered": ["0", "1", "2"], "tags": ["t0", "t1", "t2"]}
 FILES = ("csv", "semicolons", "parquet", "jsonl")
 
 
@@ -37,7 +38,9 @@ FILES = ("csv", "semicolons", "parquet", "jsonl")
 
 def world(rng):
     """Return rows as arrays: labels, predictions, groups, and what else a call may have."""
-    n, kind = int(rng.integers(60, 200)), rng.choice(["binary", "classes", "tags", "chances"])
+    # "numbered" are probabilities, too: of the classes 0, 1 and 2.
+    kinds = ["binary", "classes", "tags", "chances", "numbered"]
+    n, kind = int(rng.integers(60, 200)), rng.choice(kinds)
     n_groups = int(rng.integers(2, 4))
     made = {}
     for part in ("train", "test"):
@@ -52,7 +55,7 @@ def world(rng):
         made[part] = group, y, np.where(flip, rng.permutation(y), y)
     group, y, predicted = made["test"]
     rows = {"y_true": y, "y_pred": predicted, "sensitive_features": group}
-    if kind == "chances":
+    if kind in ("chances", "numbered"):
         chances = rng.dirichlet([1, 1, 1], len(y)) * 0.5 + 0.5 * np.eye(3)[predicted]
         rows["y_pred"] = chances
     if rng.random() < 0.3:
@@ -152,9 +155,9 @@ def regrouped(rows, names):
 
 def titled(kind, rows, rng):
     """Name the columns of predictions, and put them in another order."""
-    if kind not in ("chances", "tags"):
+    if kind not in TITLES:
         return rows
-    names = sorted(CLASSES) if kind == "chances" else ["t0", "t1", "t2"]
+    names = TITLES[kind]
     before, after = rng.choice(["", "p_", "Prob "]), rng.choice(["", "_pred"])
     form = str.upper if rng.integers(2) else str
     order = rng.permutation(3)
@@ -216,9 +219,9 @@ def shifted_index(kind, rows, rng):
 
 
 def half_titled(kind, rows, rng):
-    if kind != "chances":
+    if kind not in ("chances", "numbered"):
         return None
-    columns = [*sorted(CLASSES)[:2], "another"]
+    columns = [*TITLES[kind][:2], "another"]
     return {**rows, "y_pred": pd.DataFrame(np.asarray(rows["y_pred"]), columns=columns)}
 
 
@@ -310,7 +313,7 @@ def check(at, folder):
     train = None if train is None else named(kind, train)
     if rng.random() < 0.15:
         return check_refused(kind, rows, rng)
-    if rng.random() < 0.25 and kind != "chances":
+    if rng.random() < 0.25 and kind not in ("chances", "numbered"):
         how = str(rng.choice(PLACES))
         rows = {**rows, "sample_weight": rows.get("sample_weight", np.ones(len(rows["y_true"])))}
         made = DirectionalAuditor(reference="test")

@@ -69,13 +69,20 @@ _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0").union(
 
 
 def positions_of(
-    names: Names, titles: Names, argument: Name, other: Name, *, listed: bool = False
+    names: Names,
+    titles: Names,
+    argument: Name,
+    other: Name,
+    *,
+    listed: bool = False,
+    classes: bool = False,
 ) -> list[int] | slice:
     """Return where the column of each name is among `titles`; a slice if they are in this order.
 
     Names are found as they are, as text, whatever their case, and behind what all titles have in
     common ("p_cook", "p_driver"). If only some are found, nobody knows which the others are; if
-    none is, a warning says so, unless the caller `listed` the columns in their order.
+    none is, a warning says so, unless the caller `listed` the columns in their order. `classes`:
+    names are the values of one label.
     """
     unnamed = tuple(range(len(titles)))
     of_polars = tuple(f"column_{i}" for i in unnamed)  # where nobody gave names
@@ -85,8 +92,8 @@ def positions_of(
     for wanted, there in ((list(names), list(titles)), (by_text, shown)):
         if order := _in_order(wanted, there):
             return order
-    if names == unnamed:
-        return slice(None)  # labels without names
+    if names == unnamed and not classes:
+        return slice(None)  # columns without names; classes 0, 1 and 2 are names
     ends = Counter(
         (title[:at], title[at + len(name) :])
         for title in shown

@@ -456,7 +456,8 @@ class Classes(Reader):
                 seen="one column of probabilities" if n == 1 else f"{n} columns",
                 what=f"{len(names)} {what} ({quote(names)})",
             )
-        order = positions_of(names, pred.titles, pred.name, what, listed=self.how.listed)
+        listed = self.how.listed
+        order = positions_of(names, pred.titles, pred.name, what, listed=listed, classes=True)
         matrix = matrix[:, order]
         wrong = np.abs(matrix.sum(axis=1) - 1) > 0.01  # more than half precision rounds
         if wrong.any() and not self.how.scores:

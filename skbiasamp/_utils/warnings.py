@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import warnings
 from collections.abc import Iterator
@@ -17,9 +18,12 @@ from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.progress import clear
 
 # Folders of the package and of what calls its methods for the user, with a separator at the end.
-_FOLDERS = tuple(
-    str(Path(folder) / "_")[:-1]
-    for folder in (Path(__file__).parents[1], *sklearn.__path__, *joblib.__path__)
+_FOLDERS = (
+    *(
+        str(Path(folder) / "_")[:-1]
+        for folder in (Path(__file__).parents[1], *sklearn.__path__, *joblib.__path__)
+    ),
+    contextlib.__file__,  # contexts that decorate functions
 )
 # Collectors of this thread alone: `warnings.catch_warnings` changes the filters of the whole
 # process, and leaves them changed if threads overlap.
