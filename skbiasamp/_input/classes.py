@@ -92,8 +92,6 @@ def positions_of(
     for wanted, there in ((list(names), list(titles)), (by_text, shown)):
         if order := _in_order(wanted, there):
             return order
-    if names == unnamed and not classes:
-        return slice(None)  # columns without names; classes 0, 1 and 2 are names
     ends = Counter(
         (title[:at], title[at + len(name) :])
         for title in shown
@@ -103,7 +101,8 @@ def positions_of(
     for before, after in ends:
         if order := _in_order([before + name + after for name in by_text], shown):
             return order
-    if listed:
+    # Columns of an array have no names; classes 0, 1 and 2 have.
+    if listed or (names == unnamed and not classes):
         return slice(None)
     n_common = max((n for end, n in ends.items() if any(end)), default=0)
     if set(by_text) & set(shown) or n_common > 1:
