@@ -328,15 +328,19 @@ def test_a_comparison_says_which_model_to_prefer_by_amplification():
         return report, found.action
 
     report, action = step([OLD, FAIR])
-    assert action == "By amplification, prefer “new”. Audit it on other rows before you use it."
+    assert action == "As for amplification, prefer “new”. Audit it on other rows before you use it."
     answers = answers_of(report)
     assert answers["What first?"] == action
     assert (
         "“old” amplifies, and “new” shows no clear effect."
         in (answers["What does each do by itself?"])
     )
+    # No gap changes over time here.
+    assert "percentage points smaller." in answers["How sure is this?"]
+    texts = " ".join(texts_in(report.to_document().sections))
+    assert not re.search("gap (shrinks|grows)", texts)
     _, action = step([OLD, FAIR], reference="new")
-    assert action.startswith("By amplification, prefer “new”.")
+    assert action.startswith("As for amplification, prefer “new”.")
     # A smaller gap than that of a model that adds nothing is no merit.
     _, action = step([FAIR, ("less", {"a": 0.36, "b": 0.34})])
     assert action.startswith("Choose by other criteria: neither model clearly amplifies.")

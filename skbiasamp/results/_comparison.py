@@ -207,9 +207,11 @@ def _choice(result: Any) -> dict[str, Any]:
     A smaller value is no merit if the other model adds nothing.
     """
     (model,) = result.models
-    own = {row["model"]: row.get("verdict") for row in records(result.table)}
+    own = {
+        row["model"]: str(row.get("verdict") or words.NOT_MEASURED) for row in records(result.table)
+    }
     way = words.DIRECTION_OF.get(result.verdict(model), 0)
-    if not way or not {words.REVERSES, words.NOT_MEASURED, None}.isdisjoint(own.values()):
+    if not way or not {words.REVERSES, words.NOT_MEASURED}.isdisjoint(own.values()):
         return {}
     better, other = (model, result.reference) if way < 0 else (result.reference, model)
     if words.DIRECTION_OF.get(own[other], 0) > 0:
