@@ -193,9 +193,10 @@ def test_the_lowest_rate_over_the_highest_is_said_wherever_people_want_an_outcom
     report = compas()
     picture = part_of(report, "Card").picture
     rates = [1 - mark.after for mark in picture.marks]
-    said = f"{min(rates) / max(rates):.2f} times in the predictions."
-    assert picture.note.startswith("The lowest rate of “not charged again” is 0.78 times the")
-    assert picture.note.endswith(said)
+    said = f"“not charged again” is {min(rates) / max(rates):.2f} times as frequent for"
+    assert picture.note == (
+        f"In the predictions, {said} African-American as for Caucasian; in the labels, 0.78 times."
+    )
     for text in (str(report), report.to_markdown(), report.to_html()):
         assert said in " ".join(text.split())
     assert "Impact ratio" in report.to_html()
@@ -203,6 +204,78 @@ def test_the_lowest_rate_over_the_highest_is_said_wherever_people_want_an_outcom
         assert part_of(unknown, "Card").picture.note == ""
         assert "mpact ratio" not in unknown.to_html()
         assert "four fifths" not in unknown.to_html()
+
+
+def test_groups_that_change_sides_have_no_ratio():
+    """The lowest over the highest, .63 and then .76, reads as an improvement."""
+    assert audit_of(NARROWED, favourable=1).facts.ratios.group == "b"
+    turned = audit_of(TURNED, favourable=1)
+    assert turned.facts.ratios is None
+    assert part_of(turned, "Card").picture.note == ""
+
+
+def test_what_changes_sides_is_said_of_labels_and_predictions():
+    """“16.5 more for men, then 10.2 more for women” reads as a change over time."""
+    report = audit_of(TURNED, favourable=1)
+    said = "In the labels, 20.0 more for a; in the predictions, 20.0 more for b"
+    assert said in answers_of(report)["By how much?"]
+    assert said in report.sentences[report.primary]
+    assert "then" not in answers_of(report)["By how much?"]
+    both = compared(WIDENED, [OLD, ("new", {"a": 0.2, "b": 0.5})])
+    said = "“old”: 30.0 more for a; “new”: 30.0 more for b"
+    assert said in answers_of(both)["By how much?"]
+
+
+def test_a_picture_of_errors_says_of_whom_a_share_is():
+    """“Labelled otherwise” left open whether the share is one of labels or of predictions."""
+    report = audit_of(WIDENED)
+    (errors,) = (
+        each for each in part_of(report, "Panels").panels if each.title == "Who bears the errors?"
+    )
+    of_others, of_labelled = (title for title, _ in errors.picture.blocks)
+    assert of_others == "Not labelled “y = 1”, but predicted so"
+    assert of_labelled == "Labelled “y = 1”, but not predicted so"
+    labels, predicted, groups = rows_of(WIDENED)
+    missed = 1 - predicted[(groups == "b") & (labels == 1)].mean()
+    assert errors.text == (
+        f"Read it so: in the group b, {100 * missed:.1f} % of those labelled “y = 1” are not "
+        "predicted so."
+    )
+
+
+def test_strata_are_named_by_their_columns():
+    """“Within strata” stood beside a step that said (given)."""
+    shop = pd.Series(np.arange(4_000) % 2, name="shop")
+    report = audit_of(WIDENED, favourable=1, given=shop)
+    (alike,) = (each for each in part_of(report, "Panels").panels if "like" in each.title)
+    assert [name for name, _ in alike.picture.blocks[0][1]] == ["all rows", "same shop"]
+    (ratio,) = (each for each in report.findings if each.code == "SBA203")
+    assert ratio.action.endswith("which law applies.")
+    (ratio,) = (each for each in audit_of(WIDENED, favourable=1).findings if each.code == "SBA203")
+    assert ratio.action.endswith("Then audit again, with the column of this reason as “given”.")
+
+
+def test_a_title_has_the_shorter_name_of_two_classes():
+    """“Not hired: not clear whether” has to be read twice."""
+    labels, predicted, groups = rows_of(KEPT)
+    hired = ("not hired", "hired")
+    report = skbiasamp.audit(
+        labels.map(hired.__getitem__),
+        predicted.map(hired.__getitem__),
+        sensitive_features=groups,
+        pos_label="not hired",
+        favourable="hired",
+    )
+    assert part_of(report, "Card").title.startswith("Hired: ")
+
+
+def test_what_rows_agree_with_is_the_interval_of_the_first_screen():
+    report = audit_of(KEPT | {"c": (0.4, 0.4)})
+    gap = report.facts.gap
+    said = f"{100 * gap.low:+.1f} to {100 * gap.high:+.1f} percentage points".replace("-", "−")
+    assert said in answers_of(report)["How sure is this?"]
+    (found,) = (each for each in report.findings if each.code == "SBA303")
+    assert f"changes of the gap of {gap.group} to all rows from {said}." in found.text
 
 
 # --------------------------------------------------------------------------- comparisons
@@ -225,16 +298,56 @@ def test_a_model_that_amplifies_nothing_is_not_said_to_amplify_less():
     assert report["directional A->T"].verdicts == {"new": "amplifies less"}
     card = part_of(report, "Card")
     assert card.chips[0].word == "Smaller gap than “old”"
-    assert card.title == "The gap between a and b is smaller by “new” than by “old”"
+    assert card.title == "“new” has a smaller gap between a and b than “old”"
     turned = part_of(compared(WIDENED, [FAIR, OLD], reference="new"), "Card")
     assert turned.chips[0].word == "Larger gap than “new”"
     three = {"a": (0.4, 0.4), "b": (0.3, 0.3), "c": (0.35, 0.35)}
     models = [(name, of | {"c": 0.35}) for name, of in (OLD, FAIR)]
     card = part_of(compared(three, models), "Card")
     assert card.chips[0].word == "Smaller gaps than “old”"
-    assert card.title == "The gaps between groups are smaller by “new” than by “old”"
-    several = part_of(compared(WIDENED, [OLD, FAIR, ("other", FAIR[1])]), "Card")
+    assert card.title == "“new” has smaller gaps between groups than “old”"
+    report = compared(WIDENED, [OLD, FAIR, ("other", FAIR[1])])
+    several = part_of(report, "Card")
+    # The picture has the unit of the gaps beside it.
+    table = report["directional A->T"].table.set_index("model")["value"]
+    drawn = {mark.name: (mark.before, mark.after) for mark in several.picture.marks}
+    assert drawn == {
+        name: pytest.approx((200 * table["old"], 200 * table[name])) for name in ("new", "other")
+    }
+    assert several.picture.caption.endswith("in percentage points")
+    assert f"{200 * table['old']:+.1f}" in report.to_html()
     assert [each.strong for each in several.answers[:2]] == ["Smaller gap than “old”."] * 2
+
+
+def test_a_comparison_says_which_model_to_prefer_by_amplification():
+    """It said only to audit the model that is chosen."""
+
+    def step(models, **options):
+        report = compared(WIDENED, models, **options)
+        (found,) = (each for each in report.findings if each.code == "SBA506")
+        return report, found.action
+
+    report, action = step([OLD, FAIR])
+    assert action == "As for amplification, prefer “new”. Audit it on other rows before you use it."
+    answers = answers_of(report)
+    assert answers["What first?"] == action
+    assert (
+        "“old” amplifies, and “new” shows no clear effect."
+        in (answers["What does each do by itself?"])
+    )
+    # No gap changes over time here.
+    assert "percentage points smaller." in answers["How sure is this?"]
+    texts = " ".join(texts_in(report.to_document().sections))
+    assert not re.search("gap (shrinks|grows)", texts)
+    _, action = step([OLD, FAIR], reference="new")
+    assert action.startswith("As for amplification, prefer “new”.")
+    # A smaller gap than that of a model that adds nothing is no merit.
+    _, action = step([FAIR, ("less", {"a": 0.36, "b": 0.34})])
+    assert action.startswith("Choose by other criteria: neither model clearly amplifies.")
+    # What turns the labels around is not preferred.
+    report, action = step([OLD, ("turned", {"a": 0.2, "b": 0.5})])
+    assert "reverses than" not in " ".join(map(str, report.findings))
+    assert action == "Audit the model that you choose, on other rows."
 
 
 def test_the_lead_of_a_comparison_names_both_groups_and_both_models():
@@ -302,6 +415,8 @@ def test_rows_that_nobody_can_collect_are_not_named():
     assert express("gate", "decide", 6_200, 400) == "About 6,200 rows would decide this"
     assert "more rows of this kind will hardly" in express("gate", "decide", 60_001, 6_000)
     assert "hardly" in express("gate", "decide", float("inf"), 6_000)
+    assert "hardly" in express("gate", "decide", 49_000_000, 5_000_000)
+    assert express("gate", "decide", 9_000_000, 5_000_000).startswith("About 9,000,000 rows")
     assert express("gate", "decide", 100, 12).startswith("12 rows cannot tell")
 
 

@@ -88,6 +88,26 @@ def test_the_rows_that_are_named_decide():
     assert 0.68 <= decided / n_data <= 0.92
 
 
+def test_a_limit_stands_beside_what_it_limits_in_the_sentence_of_a_check():
+    """Of three groups, the gap of one of them stood beside the limit of the mean."""
+    rng = np.random.default_rng(0)
+    group = rng.choice(["a", "b", "c"], 6000, p=[0.5, 0.4, 0.1])
+    y = rng.random(6000) < np.where(group == "c", 0.3, 0.5)
+    p = np.where((group == "c") & (rng.random(6000) < 0.5), False, y)
+    report = skbiasamp.audit(y.astype(int), p.astype(int), sensitive_features=group, random_state=0)
+    (check,) = report.gate(0.03, on=report.primary).checks
+    assert "The gap of c to all rows is" in report.sentences[report.primary]
+    assert "The gap of" not in check.sentence
+    ends = f"{100 * check.low:.1f} to {100 * check.high:.1f} percentage points in the mean"
+    assert f"gaps to all rows grow by {ends}; the limit is 3 points." in check.sentence
+    # Of two groups, the limit is that of the gap.
+    two = skbiasamp.audit(
+        y.astype(int), p.astype(int), sensitive_features=group == "c", random_state=0
+    )
+    (check,) = two.gate(0.03, on=two.primary).checks
+    assert check.sentence.count("; the limit is 6 points.") == 1
+
+
 def test_a_declared_limit_decides_the_verdict_of_the_report():
     for limit, words in (
         (0.5, "within the limit"),

@@ -9,6 +9,7 @@ from scenarios import MANY, QUICK, ROWS, SCENARIOS, TASKS, attacker_of_texts, re
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, LICAuditor
+from skbiasamp._utils.formatting import name_of
 from skbiasamp.metrics import MatchedPairsAuditor
 from skbiasamp.render.pictures import coordinates
 
@@ -142,6 +143,62 @@ def test_differences_of_rates_have_intervals_in_their_unit():
     assert "predictions are 4,000 lower for f than for m" in wages.sentence
 
 
+def test_spaces_at_the_end_of_a_name_are_seen():
+    """SBA206 named the class “A ” as “A”, which is another class."""
+    labels = ["A "] * 100 + ["A"] * 300 + ["B"] * 400
+    predicted = ["A "] * 300 + ["A"] * 200 + ["B"] * 300
+    audit = skbiasamp.audit(labels, predicted, sensitive_features=["f", "m"] * 400, random_state=0)
+    (found,) = (each for each in audit.findings if each.code == "SBA206")
+    assert "predicts “'A '” for 37.5 % of the rows" in found.text
+    assert name_of("A") == "A"
+    assert name_of((" x", "y")) == "' x', y"
+
+
+def test_a_metric_by_column_and_by_model_has_the_unit_of_the_page():
+    """Values were shares there, and the page has percentage points."""
+    audit = skbiasamp.audit_frame(
+        ROWS(), target="cook", prediction="cook_new", sensitive=["sex", "region"], random_state=0
+    )
+    panels = [each.panels for each in items(audit.to_document(), "Panels")]
+    (table,) = (each.picture for each in panels[0] if each.wide and "column" in each.title)
+    shown = {row.name: row.cells[2].text.replace("−", "-") for row in table.rows}
+    for row in audit.by_column.to_dict("records"):
+        assert float(shown[row["column"]]) == pytest.approx(100 * row["value"], abs=0.05)
+    trained = SCENARIOS["folds_of_one_model"]()
+    panels = [each.panels for each in items(trained.to_document(), "Panels")]
+    (table,) = (each.picture for each in panels[0] if each.wide)
+    known = {model.name: model.value for model in trained.facts.trained.models}
+    scale = 200 if trained.facts.view == "gap" else 100
+    assert {row.name: float(row.cells[1].text.replace("−", "-")) for row in table.rows} == (
+        pytest.approx({name: scale * value for name, value in known.items()}, abs=0.05)
+    )
+
+
+def test_an_audit_by_chosen_auditors_says_that_it_tries_no_thresholds():
+    rng = np.random.default_rng(0)
+    score = rng.random(400)
+    given = {"y_score": score, "sensitive_features": ["f", "m"] * 200, "random_state": 0}
+    labels, predicted = (rng.random(400) < score).astype(int), (score > 0.5).astype(int)
+    said = "Only an audit by the default auditors tries them."
+    own = skbiasamp.audit(labels, predicted, auditor=DirectionalAuditor(), **given)
+    assert own.curve.empty
+    assert said in own.to_html()
+    whole = skbiasamp.audit(labels, predicted, **given)
+    assert not whole.curve.empty
+    assert said not in whole.to_html()
+
+
+def test_unclear_directions_are_said_in_plain_words():
+    """“1 of 3 pairs of directional A->T has no clear direction in the labels”."""
+    audit = SCENARIOS["own_base"]()
+    (found,) = (each for each in audit.findings if each.code == "SBA305")
+    assert found.text == (
+        "The labels do not show whether “pilot” is more or less frequent for man than for others. "
+        "This holds for 2 of 6 pairs of group and task."
+    )
+    assert "A->T" not in str(found)
+
+
 @pytest.mark.parametrize("name", ["", "  "])
 def test_a_group_without_a_name_is_seen(name):
     rows = ROWS().assign(sex=ROWS()["sex"].replace("man", name))
@@ -231,7 +288,11 @@ def test_an_impact_ratio_is_not_compared_with_rows_that_are_in_no_ratio():
         random_state=0,
     )
     text = " ".join(map(str, audit.findings))
-    assert "0.33 times as often for m as for f" in text
+    assert "times as often for m as for f." in text
+    # The rate of m is a third, as the first screen says; the finding has the interval.
+    (note,) = (each.picture.note for each in items(audit.to_document(), "Card"))
+    assert "“1” is 0.33 times as frequent for m as for f; in the labels, 0.33 times." in note
+    assert "0.33" not in text
 
 
 def test_a_headline_names_no_disadvantage_beside_rows_that_are_in_no_ratio():
@@ -288,8 +349,7 @@ def test_of_groups_of_unequal_size_the_one_that_is_judged_is_named():
     assert audit.limit_verdict == "inconclusive"
     text = " ".join(str(audit).split())
     assert re.search(
-        r"the largest change, that of b, is \+2\.\d to \+4\.\d percentage points compared with",
-        text,
+        r"the largest change is 2\.\d to 4\.\d percentage points more for b, compared with", text
     )
     assert "the limit is 3 points for each group." in text
     # Of one size, the gap says the same.
@@ -305,7 +365,7 @@ def test_a_limit_of_several_groups_names_what_it_judges():
     assert audit.limit_verdict == "outside the limit"
     text = " ".join(str(audit).split())
     assert re.search(
-        r"the largest change, that of c, is -10\.\d to -7\.\d percentage points compared with", text
+        r"the largest change is 7\.\d to 10\.\d percentage points less for c, compared with", text
     )
     assert "the limit is 3 points for each group." in text
     (panel,) = (
@@ -316,7 +376,9 @@ def test_a_limit_of_several_groups_names_what_it_judges():
     assert panel.picture.low > panel.picture.axis.limit
     assert panel.picture.ends[1] == "gap grows →"
     (found,) = (str(each) for each in audit.findings if each.code == "SBA301")
-    assert "largest change of a pair lies outside the limit of 3 percentage points: −9.0" in found
+    assert "largest change of a group is 9.0 percentage points (7." in found
+    assert "This lies outside the limit of 3, which counts in both directions." in found
+    assert panel.text.endswith("Percentage points, compared with all rows.")
     # Where labels differ already, the mean is judged.
     rng = np.random.default_rng(0)
     group = rng.choice(["a", "b", "c"], 6000)

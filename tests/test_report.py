@@ -561,7 +561,7 @@ def test_few_rows_are_said_of_the_metric_with_most_such_pairs():
             hired, predicted, sensitive_features=sex, auditor=order, random_state=0
         )
         (text,) = (one.text for one in found.findings if one.topic == "few rows")
-        assert text.startswith("3 of 6 pairs of directional A->T have fewer than 10 rows, such as")
+        assert text.startswith("3 of 6 pairs of group and task have fewer than 10 rows, such as")
 
 
 # --------------------------------------------------------------------------- next steps

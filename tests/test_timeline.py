@@ -194,9 +194,36 @@ def test_an_alarm_says_the_mean_since_its_onset_by_rows(changed):
     since = timeline.to_frame().query("period >= @timeline.onset")
     assert since["n"].nunique() > 1
     value, expected = (np.average(since[one], weights=since["n"]) for one in ("value", "expected"))
-    assert f"the value is {value:+.4f} on average, and {expected:+.4f} would be" in (
+    mean, usual = (f"{200 * one:+.1f} percentage points" for one in (value, expected))
+    assert f"what the model adds to the gap is {mean} on average, and {usual} would be" in (
         timeline.sentence.replace("−", "-")
     )
+
+
+def test_a_watch_has_one_unit(changed):
+    """Rates were in percentage points, and the values below them were half of these, as shares."""
+    timeline = skbiasamp.audit_over(changed, reference=3, **NAMED)
+    facts, sections = timeline.facts, timeline.to_document().sections
+    shown = {type(item).__name__: item for section in sections for item in section.items}
+    assert "the gap in the predictions less that in the labels" in shown["Chart"].caption
+    rates = timeline.rates.dropna(subset=["period"]).set_index(["period", "group"])
+    added = (rates["predicted"] - rates["labelled"]).unstack()
+    added = 100 * (added[facts.gap.group] - added[facts.gap.other]).abs()
+    drawn = {row["period"]: abs(row["value"]) for row in shown["Chart"].periods}
+    assert added.to_dict() == pytest.approx({period: drawn[period] for period in added.index})
+    (table,) = (
+        item
+        for section in sections
+        for item in section.items
+        if getattr(item, "id", "") == "periods-table"
+    )
+    values = {row.name: row.cells[1].text.replace("−", "-") for row in table.rows}
+    assert {period: abs(float(values[period])) for period in added.index} == pytest.approx(
+        added.to_dict(), abs=0.05
+    )
+    # What no rates are behind stays as it is.
+    other = skbiasamp.audit_over(changed, reference=3, auditor=MALSAuditor(), **NAMED)
+    assert other.facts.scale == 1
 
 
 def test_the_cause_of_an_alarm_names_what_is_below_the_error_rate(passing):
@@ -711,7 +738,8 @@ def test_the_expected_value_of_a_period_like_the_reference_is_that_of_the_refere
     )
     rows = {row.name: (row.dot, row.ring) for row in table.rows}
     assert rows == {
-        group: pytest.approx((pair["value"], pair["expected"])) for group, pair in pairs.iterrows()
+        group: pytest.approx((100 * pair["value"], 100 * pair["expected"]))
+        for group, pair in pairs.iterrows()
     }
 
 

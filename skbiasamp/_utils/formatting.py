@@ -39,11 +39,15 @@ SIDE_OF = {
 
 
 def name_of(name: Any, joint: str = ", ") -> str:
-    """Return a group's or task's name on one line: tuples joined, long ones cut inside."""
+    """Return a group's or task's name on one line: tuples joined, long ones cut inside.
+
+    Spaces at an end would not be seen, so such a name is in quotes, as Python writes it.
+    """
     if isinstance(name, tuple | list):
         text = joint.join(name_of(part, joint) for part in name)
     else:
         text = "missing" if name is None else str(name)
+        text = repr(text) if text != text.strip() != "" else text
     text = printable(" ".join(text.split())) or "''"
     return text if len(text) <= _LONGEST else f"{text[:_HEAD]}…{text[_HEAD + 1 - _LONGEST :]}"
 

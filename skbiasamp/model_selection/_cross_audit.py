@@ -104,8 +104,9 @@ class CrossComparisonResult(Exported):
     linear  0.0411  0.0108 0.0714      0.0638         -0.0049           0.1325   0.0654   0.2417
     pooled directional A->T, compared with 'tree' (600 rows)
     ...
-    The gap between group 1 and group 0 is larger by “linear” than by “tree”. The gap goes from 11.5
-    to 24.2 percentage points. Allowing for chance, the gap grows by 4.8 to 20.8 percentage points.
+    “linear” has a larger gap between group 1 and group 0 than “tree”. The gap: 11.5 with “tree”,
+    24.2 with “linear”, in percentage points. Allowing for chance, the gap is 4.8 to 20.8 percentage
+    points larger.
     """
 
     reference: str

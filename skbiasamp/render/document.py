@@ -348,7 +348,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """A value over periods (rows with period, value, low, high, n, expected, role and alarm)."""
+    """A value over periods (rows with period, value, low, high, n, expected, role and alarm).
+
+    Its numbers have four decimals, or one if the `unit` is "points".
+    """
 
     caption: str
     says: str
@@ -356,6 +359,7 @@ class Chart:
     reference: float
     onset: str | None = None
     versions: Sequence[tuple[str, str]] = ()  # first period and name
+    unit: str = ""
 
 
 @dataclass(frozen=True)

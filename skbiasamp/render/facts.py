@@ -78,9 +78,15 @@ class Who:
 
 @dataclass(frozen=True)
 class Ratios:
-    """The lowest rate of what people want over the highest, as the four-fifths rule has it."""
+    """The rate of what people want in the group with the lowest, over that in the highest.
+
+    Predictions choose the two groups, and `before` is of the same two. It is known unless they
+    change sides: a ratio above 1 beside one below reads as an improvement.
+    """
 
     favourable: str
+    group: str
+    other: str
     before: float
     after: float
 
@@ -204,7 +210,9 @@ class Watch:
     """What a watch over time tells: of the change and its alarm, of the reference and versions.
 
     `moved` are the rates of groups, the most changed first, if the metric compares rates. `gap` is
-    that of two groups in the predictions, and `labelled_gap` that in the labels.
+    that of two groups in the predictions, and `labelled_gap` that in the labels. `scale` times a
+    value is in percentage points: of that gap if it is 200, in the mean over groups if it is 100.
+    Values that are no change of rates have the scale 1.
     """
 
     verdict: str
@@ -228,6 +236,7 @@ class Watch:
     labelled_gap: tuple[float, float] | None
     who: Who | None
     ratios: Ratios | None
+    scale: float
 
 
 @dataclass(frozen=True)
@@ -256,8 +265,8 @@ class Finding:
     >>> numbers = {"pairs": ["x"], "n": 1, "n_pairs": 4, "metric": "MALS"}
     >>> finding = Finding("SBA307", "few rows", "act", "data", numbers)
     >>> print(finding)
-    1 of 4 pairs of MALS has fewer than 10 rows, such as x. Collect more rows, or merge small
-    groups.
+    1 of 4 pairs of group and task has fewer than 10 rows, such as x. Collect more rows, or merge
+    small groups.
     """
 
     code: str

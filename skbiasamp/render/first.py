@@ -214,18 +214,21 @@ def steps_of_watch(watch: Watch) -> Section:
 def _values_of(models: Sequence[Facts]) -> Dumbbell | None:
     """Return the value of each model beside that of the reference."""
     reference = models[0].models[0].value
-    values = {each.name: each.value for each in models[0].models}
-    if reference is None or None in values.values():
+    if reference is None or any(each.value is None for each in models[0].models):
         return None
+    views = {each.view for each in models if each.percent}
+    scale = 200 if views == {"gap"} else 100 if views <= {"groups", "tasks"} and views else 1
+    reference *= scale
+    values = {each.name: scale * (each.value or 0.0) for each in models[0].models}
     axis = Axis.around(values.values(), balanced=True)
     marks = [
         Mark(each.after, reference, values[each.after], tone_of(each.verdict)) for each in models
     ]
     key = [("before", models[0].before), ("after", express("page", "each_model"))]
-    caption = express("comparison", "caption_of_models", models[0])
-    return Dumbbell(
-        caption, marks, axis, (models[0].before, "value"), key, unit="value", of="Model"
-    )
+    caption, unit = express("comparison", "caption_of_models", models[0], scale), "value"
+    if scale > 1:
+        unit = "points"
+    return Dumbbell(caption, marks, axis, (models[0].before, unit), key, unit=unit, of="Model")
 
 
 def answers_of(facts: Facts | Watch, file: str) -> list[Answer]:
@@ -579,8 +582,8 @@ def _error_panel(facts: Facts) -> Panel | None:
         blocks = [
             (title, [(name, round(size, digits)) for name, size in each]) for title, each in blocks
         ]
-        axis, unit = Axis.around((1.4 * size for size in sizes), balanced=True), ""
-    text = express("page", "errors_text", facts)
+        axis, unit = Axis.around(sizes, balanced=True), ""
+    text = express("page", "errors_text", facts, errors)
     return Panel(express("page", "errors_title", facts), Lengths(blocks, axis, unit), text)
 
 

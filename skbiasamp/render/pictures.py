@@ -116,8 +116,13 @@ def coordinates(chart: Chart) -> dict[str, Any]:
     def line(positions: Iterable[int], values: Array) -> str:
         return " ".join(f"{x(i)},{y(values[i])}" for i in positions)
 
+    form = "+.1f" if chart.unit == "points" else "+.4f"
+
     def marks(positions: Iterable[int]) -> list[dict[str, Any]]:
-        return [{"x": x(i), "y": y(picture.value[i]), "says": _says(periods[i])} for i in positions]
+        return [
+            {"x": x(i), "y": y(picture.value[i]), "says": _says(periods[i], form)}
+            for i in positions
+        ]
 
     few = len(periods) <= _MOST_DOTS
     every = max(1, math.ceil(len(periods) / _MOST_LABELS))
@@ -199,10 +204,10 @@ class _Scale:
         return round(self._start + (min(max(value, low), high) - low) * self._size, 2)
 
 
-def _says(row: Mapping[str, Any]) -> str:
-    text = f"{row['period']}: {number(row['value'])}"
+def _says(row: Mapping[str, Any], form: str) -> str:
+    text = f"{row['period']}: {number(row['value'], form)}"
     if row["low"] is not None:
-        text += f" ({number(row['low'])} to {number(row['high'])})"
+        text += f" ({number(row['low'], form)} to {number(row['high'], form)})"
     return text + f", {number(row['n'], ',.15g')} rows" + ", alarm" * row["alarm"]
 
 

@@ -84,8 +84,10 @@ def _card(card: Card, width: int) -> Iterator[str]:
 
 def table_of_rates(picture: Dumbbell) -> Table:
     """Return the numbers of a picture, one row a group."""
-    forms: dict[str, Callable[[Any], str]] = {"value": number, "": rate}
-    form, moves = forms.get(picture.unit, amount), partial(amount, form="+")
+    in_one_digit = partial(number, form="+.1f")
+    forms: dict[str, Callable[[Any], str]] = {"value": number, "points": in_one_digit, "": rate}
+    form = forms.get(picture.unit, amount)
+    moves = in_one_digit if picture.unit == "points" else partial(amount, form="+")
     ends = [end or 0.0 for mark in picture.marks for end in (mark.before, mark.after)]
     largest = max(map(abs, ends), default=0.0)
     if picture.unit == "amount" and 1e-3 <= largest < 1e15:

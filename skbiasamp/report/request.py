@@ -74,6 +74,7 @@ def not_measured(
         return [reads, "causes"]
     left_out = {
         "chosen": chosen,
+        "thresholds": chosen and scored is not None,
         "sums": not chosen and test.summed is not None,
         "labels": not test.has("task"),
         "predictions": not test.has("task_pred"),

@@ -40,7 +40,7 @@ from skbiasamp.render.document import (
     Terms,
     Text,
 )
-from skbiasamp.render.facts import Facts
+from skbiasamp.render.facts import EVERYBODY, Facts
 from skbiasamp.render.first import (
     changes_table,
     first_screen,
@@ -58,11 +58,13 @@ from skbiasamp.results._content import (
     Cells,
     count,
     document_of,
+    estimate_columns,
     estimates_table,
     folded,
     interval_mark,
     naming_of_pairs,
     record,
+    scaled,
     shown,
     table_columns,
     with_interval,
@@ -84,12 +86,14 @@ def audit_document(report: AuditReport) -> Document:
         return _document_of_columns(report)
     facts, slider, strata = report.facts, slider_of(report), None
     if report.explanation is not None and report.explanation.conditional is not None:
-        within = records(report.explanation.conditional)
-        rows = [("all rows", facts.value), *((row["part"], row["value"]) for row in within)]
+        parts = records(report.explanation.conditional)
+        within = express("page", "within", facts)
+        named = [(within if row["part"] == "within strata" else row["part"]) for row in parts]
+        rows = [(EVERYBODY, facts.value), *zip(named, (row["value"] for row in parts), strict=True)]
         strata = like_with_like(facts, rows)
     combined = None if report.primary is None else report[report.primary]
     tables = [
-        columns_table(report.by_column, combined, report.limit),
+        columns_table(report.by_column, combined, report.limit, percent=_is_of_gaps(facts)),
         changes_table(facts),
         models_table(facts),
     ]
@@ -139,7 +143,7 @@ def _document_of_columns(report: AuditReport) -> Document:
         statistics.append(Section(name_of(name), _numbered(own_numbers, i), folded=True))
         results += [(f"{kind}, {name_of(name)}", key, x) for kind, key, x in document.results]
     statistics.append(record(report.context, report.data_files))
-    table = columns_table(report.by_column, None, report.limit)
+    table = columns_table(report.by_column, None, report.limit, percent=_is_of_gaps(facts))
     return document_of(
         report.context,
         express("page", "audit"),
@@ -227,6 +231,11 @@ def _statistics(report: AuditReport) -> Iterator[Item | None]:
     yield record(report.context, report.data_files, settings)
 
 
+def _is_of_gaps(facts: Facts) -> bool:
+    """Return whether a value is a mean change of gaps between rates."""
+    return facts.percent and facts.view not in ("attack", "none")
+
+
 # --------------------------------------------------------------------------- tables
 
 _SHARES = [i / 10 for i in range(1, 10)]  # of rows, at whose thresholds the curve is shown
@@ -253,12 +262,12 @@ def summary_table(report: AuditReport, **options: Any) -> Table | None:
 
 
 def columns_table(
-    by_column: pd.DataFrame, combined: AuditResult | None, limit: float | None
+    by_column: pd.DataFrame, combined: AuditResult | None, limit: float | None, *, percent: bool
 ) -> Table | None:
     """Return the metric by each sensitive column alone, and by their combinations if there are."""
     if by_column.empty:
         return None
-    rows = records(by_column)
+    rows, scale = records(by_column), 100.0 if percent else 1.0
     if combined is not None:
         numbers = {key: as_json(getattr(combined, key)) for key in ("value", "low", "high")}
         rows.append(
@@ -266,13 +275,13 @@ def columns_table(
             | {"groups": combined.table["group"].nunique(), **numbers}
         )
     groups: Cells = {"Groups": shown("groups", count)}
-    columns = table_columns("Verdict", groups, "Value", "Interval", "Adjusted p", _limit(limit))
+    values, limits = estimate_columns(scale), _limit(None if limit is None else scale * limit)
     return estimates_table(
-        rows,
-        columns,
+        scaled(rows, scale),
+        table_columns("Verdict", groups, values, "Adjusted p", limits),
         lambda row: {"name": name_of(row["column"])},
         id="columns-table",
-        caption=express("tables", "columns"),
+        caption=express("tables", "columns", percent),
         first="Sensitive column",
     )
 
@@ -281,13 +290,15 @@ def models_table(facts: Facts) -> Table | None:
     """Return the value of each model that was trained, on its held-out rows."""
     if facts.trained is None:
         return None
-    rows = [as_json(model) for model in facts.trained.models]
+    # The gap of two groups changes by twice the value.
+    scale = (200.0 if facts.view == "gap" else 100.0) if _is_of_gaps(facts) else 1.0
+    rows = scaled([as_json(model) for model in facts.trained.models], scale)
     return estimates_table(
         rows,
-        table_columns("Verdict", "Value", "Interval"),
+        table_columns("Verdict", estimate_columns(scale)),
         lambda row: {"name": row["name"]},
         id="models-table",
-        caption=express("tables", "trained", len(rows), facts.view == "gap" and facts.percent),
+        caption=express("tables", "trained", len(rows), scale),
         first="Model",
     )
 

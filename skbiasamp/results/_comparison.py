@@ -177,7 +177,7 @@ def findings_of_models(report: Any) -> Iterator[Finding]:
         if least is not None and most is not None:  # evidence of a gain or a loss
             if way > 0 >= least:
                 yield finding_by_code("SBA503", verdict=verdict, **names)
-            elif way < 0 and most < 0:
+            elif way < 0 and most < 0 and verdict != words.REVERSES:
                 lost = -row["difference"]
                 yield finding_by_code("SBA504", verdict=verdict, lost=lost, **names)
         yield from _disagreement(report, model, names)
@@ -190,11 +190,33 @@ def findings_of_models(report: Any) -> Iterator[Finding]:
     }
     facts = [primary.facts(model) for model in report.models]
     points = all(each.view == "gap" and each.percent for each in facts)
-    yield finding_by_code("SBA506", amplify=amplify, points=points)
+    choice = _choice(primary) if len(facts) == 1 else {}
+    yield finding_by_code("SBA506", amplify=amplify, points=points, **_UNDECIDED | choice)
     if report.context.get("n_train") is None and report.context.get("data_kind") != "texts":
         yield finding_by_code("SBA508")
     if n := report.context.get("n_dropped"):
         yield finding_by_code("SBA509", n=n, bounded=True)  # a comparison has no bounds
+
+
+_UNDECIDED = {"prefer": None, "neither": False}
+
+
+def _choice(result: Any) -> dict[str, Any]:
+    """Return which of two models to prefer by amplification, or that neither of them amplifies.
+
+    A smaller value is no merit if the other model adds nothing.
+    """
+    (model,) = result.models
+    own = {
+        row["model"]: str(row.get("verdict") or words.NOT_MEASURED) for row in records(result.table)
+    }
+    way = words.DIRECTION_OF.get(result.verdict(model), 0)
+    if not way or not {words.REVERSES, words.NOT_MEASURED}.isdisjoint(own.values()):
+        return {}
+    better, other = (model, result.reference) if way < 0 else (result.reference, model)
+    if words.DIRECTION_OF.get(own[other], 0) > 0:
+        return {"prefer": name_of(better)}
+    return {"neither": words.DIRECTION_OF.get(own[better], 0) <= 0}
 
 
 def _disagreement(report: Any, model: str, names: Mapping[str, str]) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -221,6 +222,35 @@ def table_columns(*parts: str | Cells) -> Cells:
             part = {part: _COLUMNS[part]} if part else {}
         columns |= part
     return columns
+
+
+# --------------------------------------------------------------------------- units
+
+
+def scaled(rows: Iterable[dict[str, Any]], scale: float) -> list[dict[str, Any]]:
+    """Return rows whose values are in the unit of the page; a scale of 1 keeps that of the metric.
+
+    Values of rates are changes of shares, and a page has percentage points.
+    """
+    names = ("value", "low", "high", "expected", "difference")
+    return [
+        row | {name: scale * row[name] for name in names if row.get(name) is not None}
+        for row in rows
+    ]
+
+
+def form_of(scale: float) -> Callable[[Any], str]:
+    """Return how values of a scale are written."""
+    return partial(number, form="+.1f" if scale > 1 else "+.4f")
+
+
+def estimate_columns(scale: float) -> Cells:
+    """Return the columns of a value and its interval."""
+    form = form_of(scale)
+    interval: Cells = {
+        "Interval": lambda row: Cell(ends(row["low"], row["high"], form) or "–", row["low"])
+    }
+    return {"Value": shown("value", form)} | interval
 
 
 # --------------------------------------------------------------------------- tables

@@ -154,12 +154,14 @@ def report_facts(report: Any) -> Facts:
 
 def possible_changes(facts: Facts, low: float, high: float) -> dict[str, Any]:
     """Return what rows agree with if no effect is clear: of the gap, as on the first screen."""
-    gap = facts.gap if facts.view == "gap" and facts.percent else None
-    known = gap is not None and gap.low is not None
+    # Of groups, a limit is one of the mean.
+    of_gap = facts.percent and (facts.view == "gap" or facts.limit is None)
+    gap = facts.gap if of_gap and facts.gap is not None and facts.gap.low is not None else None
     return {
-        "low": gap.low if gap is not None and known else low,
-        "high": gap.high if gap is not None and known else high,
-        "points": known,
+        "low": low if gap is None else gap.low,
+        "high": high if gap is None else gap.high,
+        "points": gap is not None,
+        "group": gap.group if gap is not None and gap.other == EVERYBODY else None,
         "percent": facts.percent and facts.view in ("groups", "tasks"),
     }
 
@@ -515,7 +517,8 @@ def ratios_of(
 ) -> Ratios | None:
     """Return the lowest rate over the highest, of the wanted task in which it is the lowest.
 
-    Groups of few rows do not count, nor do rows whose group is not known.
+    Groups of few rows do not count, nor do rows whose group is not known. Groups that change sides
+    have no ratio.
     """
     wanted = [name for name in tasks if name in favourable]
     if not wanted and favourable and len(tasks) == 1:  # of two classes, the one that is no task
@@ -523,18 +526,22 @@ def ratios_of(
     known = []
     for task in wanted:
         rates = [
-            (each.before or 0.0, each.after or 0.0)
+            (each.before or 0.0, each.after or 0.0, each.group)
             for each in changes
             if each.task == task
             and MISSING not in each.group
             and (each.n is None or each.n >= FEWEST_ROWS)
         ]
         if task not in favourable:
-            rates = [(1 - before, 1 - after) for before, after in rates]
-        sides = [*zip(*rates, strict=True)]
-        if len(rates) > 1 and all(map(max, sides)):
+            rates = [(1 - before, 1 - after, group) for before, after, group in rates]
+        rates.sort(key=lambda each: each[1])
+        if len(rates) < 2 or not rates[-1][0] * rates[-1][1]:
+            continue
+        (*low, group), (*high, other) = rates[0], rates[-1]
+        before, after = (own / of for own, of in zip(low, high, strict=True))
+        if before <= 1:
             name = task if task in favourable else favourable[0]
-            known.append(Ratios(name, *(min(side) / max(side) for side in sides)))
+            known.append(Ratios(name, group, other, before, after))
     return min(known, key=lambda ratios: ratios.after, default=None)
 
 
@@ -632,6 +639,7 @@ def topic_of(facts: Facts) -> str:
         return ""
     names = (name_of(name).partition(" = ")[0] for name in facts.favourable + facts.tasks)
     *wanted, task = (name.replace("_", " ") for name in names)
-    # Beside "not paid", "paid" says nothing new.
+    # Beside "not paid", "paid" says nothing new, and it is the shorter one.
     others = [name for name in wanted if name not in task and task not in name]
-    return " or ".join([*others, task])
+    shorter = [name for name in wanted if name in task]
+    return " or ".join([*others, *(shorter or [task])[:1]])

@@ -258,11 +258,6 @@ class AuditResult(Shown, OfMetric):
         whose sign is certain if there are any. ``significant`` says whether the pair differs from
         0 by its adjusted p-value, or by its interval without one.
         """
-        return None if self.most_changed is None else self.most_changed[0]
-
-    @cached_property
-    def most_changed(self) -> tuple[dict[str, Any], float] | None:
-        """``affected``, and its change less what three or more groups share."""
         sign, amplification, p_adjusted, low, high = (
             self._column(name, math.nan)
             for name in ("sign", "amplification", "p_adjusted", "low", "high")
@@ -283,7 +278,7 @@ class AuditResult(Shown, OfMetric):
         at = int(pairs[size.argmax()])
         columns = {name: self.table[name] for name in _OF_PAIR if name in self.table}
         pair = {name: columns[name].iloc[at] if name in columns else math.nan for name in _OF_PAIR}
-        return {**pair, "significant": bool(sure.any())}, float(change[at])
+        return {**pair, "significant": bool(sure.any())}
 
     def worst(self) -> dict[str, Any]:
         """Return the pair that changes most, with an interval that is valid for it.

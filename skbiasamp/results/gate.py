@@ -298,11 +298,15 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
         if result.verdict == words.ADDS or (
             result.verdict == words.NO_EFFECT and excluded and undirected
         ):
-            check = _added(name, result, result.table, result.verdict, result.sentence, limit)
+            check = _added(name, result, result.table, result.verdict, "", limit)
         if check is None:
             sure = result.verdict != words.NO_EFFECT
-            own = result.verdict, result.sentence
-            check = _checked(name, result, result.judged, *own, limit, sure=sure)
+            check = _checked(name, result, result.judged, result.verdict, "", limit, sure=sure)
+        # What is said of the value has its limit beside it, in the same unit.
+        limited = replace(
+            result.facts, limit=limit.size, limit_verdict=words.LIMITED.get(check.outcome)
+        )
+        check = replace(check, sentence=express("audit", "verdict", limited))
         # A check does not pass if groups of the training labels were not audited.
         missing = tuple(map(result.group_name, result.statistics.get("missing_groups", ())))
         if check.outcome == PASSED and missing:

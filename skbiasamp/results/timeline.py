@@ -12,7 +12,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_option
 from skbiasamp._utils import formatting as words
-from skbiasamp._utils.formatting import group_of, metric_name, name_of, number, task_of
+from skbiasamp._utils.formatting import group_of, metric_name, name_of, task_of
 from skbiasamp.render.document import (
     Axis,
     Bullets,
@@ -30,8 +30,10 @@ from skbiasamp.results._content import (
     document_of,
     estimates_table,
     folded,
+    form_of,
     naming_of_pairs,
     record,
+    scaled,
     shown,
     table_columns,
     with_interval,
@@ -242,7 +244,19 @@ class Timeline(Paged, OfMetric):
             labelled,
             who,
             ratios_of(*rated),
+            self._scale(gap is not None),
         )
+
+    def _scale(self, of_gap: bool) -> float:
+        """Return what turns values into the unit of the rates, see `Watch`."""
+        if self.rates.empty:
+            return 1.0
+        rates = self.rates.dropna(subset=["period"])
+        moved = (rates["predicted"] - rates["labelled"]).groupby(rates["period"]).agg(np.ptp)
+        values = self.periods.set_index("period")["value"].reindex(moved.index)
+        # A gap of two groups grows by twice the value.
+        is_half = (2 * values.abs() - moved).abs() < 1e-6
+        return 200.0 if of_gap and is_half[values.notna()].all() else 100.0
 
     def _moved(self, periods: Iterable[Any]) -> tuple[Moved, ...]:
         """Return the rates of groups in the reference and in some periods, the most moved first."""
@@ -303,9 +317,16 @@ class Timeline(Paged, OfMetric):
         date = (self.context.get("date") or "").partition(" ")[0]
         chart = None
         if facts.reference_value is not None and any(row["value"] is not None for row in periods):
-            caption = express("over", "chart", self.confidence_level, self.kind.is_signed)
-            reference, since = facts.reference_value, facts.onset
-            chart = Chart(caption, self.sentence, periods, reference, since, facts.versions)
+            caption = express("over", "chart", facts, self.confidence_level, self.kind.is_signed)
+            chart = Chart(
+                caption,
+                self.sentence,
+                scaled(periods, facts.scale),
+                facts.scale * facts.reference_value,
+                facts.onset,
+                facts.versions,
+                "points" if facts.scale > 1 else "",
+            )
         settings = {metric_name(self.name): self.params}
         written = record(self.context, self.context.get("data_files", []), settings)
         return document_of(
@@ -315,10 +336,10 @@ class Timeline(Paged, OfMetric):
                 Section(express("page", "report"), [first_screen_of_watch(facts, date)], "first"),
                 Section(express("over", "picture"), [chart], "value"),
                 steps_of_watch(facts),
-                Section(express("over", "which"), _pairs(self), "pairs", only="page"),
+                Section(express("over", "which"), _pairs(self, facts), "pairs", only="page"),
                 Section(
                     express("over", "every"),
-                    [_periods(periods), Text(express("over", "periods_text"), quiet=True)],
+                    [_periods(periods, facts), Text(express("over", "periods_text"), quiet=True)],
                     "periods",
                     only="page",
                 ),
@@ -338,24 +359,27 @@ _MOST_NOTES = 500
 _DRAWN = ("value", "low", "high", "expected")
 
 
-def _periods(periods: list[dict[str, Any]]) -> Table:
+def _periods(watched: list[dict[str, Any]], facts: Watch) -> Table:
     """Return the periods, the latest first."""
+    periods = scaled(watched, facts.scale)
     of_size = typical([row["n"] for row in periods])
     kept = [row for row, is_typical in zip(periods, of_size, strict=True) if is_typical]
     return _values_table(
         periods[::-1],
-        with_interval("value", number, _DRAWN[1:3]),
+        with_interval("value", form_of(facts.scale), _DRAWN[1:3]),
         lambda row: {"name": row["period"]},
+        facts.scale,
         id="periods-table",
-        caption=express("over", "periods_table"),
+        caption=express("over", "periods_table", facts),
         first="Period",
         marks="Value and interval",
         axis=Axis.around(row[key] for row in kept for key in _DRAWN),
     )
 
 
-def _values_table(rows: Any, value: Any, named: Any, **options: Any) -> Table:
+def _values_table(rows: Any, value: Any, named: Any, scale: float, **options: Any) -> Table:
     """Return values beside those that are expected; alarms are coloured."""
+    form = form_of(scale)
 
     def mark(row: Mapping[str, Any]) -> dict[str, Any]:
         role, side = row.get("role", WATCHED), "above" if row["alarm"] else "plain"
@@ -364,14 +388,19 @@ def _values_table(rows: Any, value: Any, named: Any, **options: Any) -> Table:
 
     return estimates_table(
         rows,
-        table_columns("Rows", {"Value": value}, "Expected", "Difference", "Adjusted p"),
+        table_columns(
+            "Rows",
+            {"Value": value, "Expected": shown("expected", form)},
+            {"Difference": shown("difference", form)},
+            "Adjusted p",
+        ),
         mark,
         _DRAWN[:3],
         **options,
     )
 
 
-def _pairs(timeline: Timeline) -> list[Table | Text | None]:
+def _pairs(timeline: Timeline, facts: Watch) -> list[Table | Text | None]:
     """Return what every pair does since the change began, or in the last period."""
     names = list(timeline.periods.loc[timeline.periods["role"] == WATCHED, "period"])
     if not len(timeline.pairs) or not names:
@@ -382,16 +411,20 @@ def _pairs(timeline: Timeline) -> list[Table | Text | None]:
     pairs: dict[str, list[dict[str, Any]]] = {}
     for row in records(since):
         pairs.setdefault(pair_of(row), []).append(row)
-    rows = sorted(map(_since, pairs.values()), key=lambda row: row["p_adjusted"])
+    # The changes of two groups add up to that of their gap.
+    scale = min(facts.scale, 100.0)
+    rows = scaled(map(_since, pairs.values()), scale)
+    rows.sort(key=lambda row: row["p_adjusted"])
     heading, named = naming_of_pairs(timeline.pairs, timeline.group_columns)
 
     first, last = names[start], names[-1]
     table = _values_table(
         rows,
-        shown("value"),
+        shown("value", form_of(scale)),
         lambda row: {"name": named(row), "ring": row["expected"]},
+        scale,
         id="pairs-table",
-        caption=express("over", "pairs_table", first, last),
+        caption=express("over", "pairs_table", facts, first, last),
         first=heading,
         marks="Value",
     )

@@ -190,14 +190,15 @@ def _flagged(audited: Audited, flag: str) -> Seen:
         table = result.table
         at = [i for i, value in enumerate(table.get(flag, ())) if value is False]
         raised[name] = [
-            f"({audited.group(table['group'].iloc[i])}; {audited.task(table['task'].iloc[i])})"
-            for i in at
+            (audited.group(table["group"].iloc[i]), audited.task(table["task"].iloc[i])) for i in at
         ]
     name, pairs = max(raised.items(), key=lambda item: len(item[1]), default=("", []))
     if pairs:
         yield {
             "metric": name,
-            "pairs": pairs,
+            "pairs": [f"({group}; {task})" for group, task in pairs],
+            "group": pairs[0][0],
+            "task": pairs[0][1],
             "n": len(pairs),
             "n_pairs": len(audited.report[name].table),
             "labels": "labels" if audited.report[name].labelled else "reference rows",
