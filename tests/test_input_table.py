@@ -209,6 +209,12 @@ SHAPES = [
     (lambda: count(sex=BOTH, sensitive_pred=SEX), "sensitive_pred", "is one column"),
     (lambda: score(auditor=fitted(sex=BOTH)), "sensitive_features", "holds combinations"),
     (lambda: count(TWO, TWO.set_axis(["a", "c"], axis=1)), "y_pred", "only some match"),
+    (
+        lambda: score(
+            sex=BOTH.set_axis(["1", "0"], axis=1), auditor=fitted(sex=BOTH.set_axis([0, 1], axis=1))
+        ),
+        "sensitive_features", "column 0: '1' and '0'",
+    ),
     (lambda: count(sex=TWO, sensitive_pred=TURNED), "sensitive_pred", "in another order"),
     (lambda: score(sex=TURNED, auditor=fitted(sex=TWO)), "sensitive_features", "another order"),
     (
