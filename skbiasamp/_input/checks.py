@@ -278,10 +278,9 @@ def check_known(
 
 def check_columns(names: Names, expected: Names, argument: Name, other: Name) -> None:
     """Raise if a name is at another position: columns are matched by position, as rows are."""
+    # The columns 0 and 1 of a frame are "0" and "1" of its file.
     shown, wanted = tuple(map(str, names)), tuple(map(str, expected))
-    if set(shown) == set(wanted) and set(names) != set(
-        expected
-    ):  # the columns 0 and 1 of a frame are "0" and "1" of its file
+    if set(names) != set(expected) and set(shown) == set(wanted):
         names, expected = shown, wanted
     shared = set(names) & set(expected)
     if len(shared) < len(names) and tuple(range(len(names))) in (names, expected):
