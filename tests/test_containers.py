@@ -570,7 +570,7 @@ BINARY_SOFT = {
     "Series": pd.Series,
     "Series of Float64": lambda v: pd.Series(v, dtype="Float64"),
     "polars": pl.Series,
-    "polars of both": lambda v: pl.DataFrame({"no": 1 - np.array(v), "yes": v}),
+    "polars of both": lambda v: pl.DataFrame({"p_0": 1 - np.array(v), "p_1": v}),
     "pyarrow": pa.array,
     "polars arrays": lambda v: pl.Series(both_of(v), dtype=pl.Array(pl.Float64, 2)),
     "a polars column of arrays": lambda v: pl.DataFrame(
