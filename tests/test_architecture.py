@@ -254,6 +254,6 @@ def test_the_path_of_an_audit_grows_no_longer():
 
     audit()  # what is computed once for all calls
     functions, files, depth = entered(audit)
-    assert functions <= 132
-    assert files <= 25
+    assert functions <= 131
+    assert files <= 24
     assert depth <= 13
