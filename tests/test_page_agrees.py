@@ -401,3 +401,96 @@ def test_marks_over_time_stand_at_what_they_say(name):
         value = float(value.replace("−", "-"))
         assert float(y) == pytest.approx(at_0 + slope * value, abs=0.5)
         assert float(low.replace("−", "-")) < value < float(high.replace("−", "-"))
+
+
+def printed_names(names, rows=400):
+    """Return the names of categories as a printed table shows them, and its widest line."""
+    group = np.resize(names, rows)
+    rates = skbiasamp.selection_rates(np.arange(rows) % 7 % 2, sensitive_features=group)
+    lines = str(rates).splitlines()
+    (head,) = (at for at, line in enumerate(lines) if line.startswith("Category"))
+    table = lines[head : head + len(names) + 1]
+    end = table[0].index("Rows") + 4  # numbers end where their heading ends
+    return [line[:end].rpartition("  ")[0].strip() for line in table[1:]], max(map(len, table))
+
+
+def test_names_in_a_printed_table_are_cut_if_they_leave_no_space_and_stay_apart():
+    tail = " and all that is said of it afterwards, and for long"
+    short = [f"category {letter}" for letter in "abc"]
+    assert printed_names(short)[0] == short
+    # They differ early: as much of each as there is space for.
+    found, width = printed_names([name + tail for name in short])
+    assert width == 96
+    assert len({*found}) == 3
+    for shown, name in zip(found, short, strict=True):
+        assert shown[-1] == "…"
+        assert (name + tail).startswith(shown[:-1])
+        assert len(shown) < len(name + tail)
+    fits = "x" * len(found[0])
+    assert printed_names([fits, short[0] + tail])[0] == [*found[:1], fits]
+    # They differ late: up to there, and columns that do not fit are left out.
+    late = [f"{'y' * 60} {letter}{tail[:15]}" for letter in "abc"]
+    found, width = printed_names([*late, "z"])
+    assert found == [*(f"{name[:62]}…" for name in late), "z"]
+    assert width <= 96
+
+
+@pytest.mark.parametrize(("highest", "has_space"), [(0.8, False), (0.9, True)])
+def test_numbers_at_the_end_of_a_picture_have_space_behind_it(highest, has_space):
+    """Shares are written behind their marks, up to 100 %: 85 % of the axis leave space for them."""
+    labels, predicted = (np.tile(np.arange(1000) < 1000 * rate, 2) for rate in (0.4, highest))
+    predicted[1000:] = labels[1000:]
+    audit = skbiasamp.audit(
+        labels.astype(int),
+        predicted.astype(int),
+        sensitive_features=np.repeat(["f", "m"], 1000),
+        auditor=DirectionalAuditor(),
+    )
+    picture = audit.to_document().picture
+    assert (picture.axis.low, picture.axis.high) == (0, 1)
+    assert not any(mark.tail for mark in picture.marks)
+    assert ('<div class="chart far' in audit.to_html()) == has_space
+
+
+def watched(changed_from, since):
+    """Return a watch of twelve months: a model changes in one, and gets a version in another."""
+    rng = np.random.default_rng(0)
+    month, sex = np.repeat(np.arange(1, 13), 1000), rng.choice(["f", "m"], 12_000)
+    hired = (rng.random(12_000) < np.where(sex == "f", 0.4, 0.6)).astype(int)
+    lost = (month >= changed_from) & (sex == "f") & (rng.random(12_000) < 0.5)
+    months = pd.DataFrame({"sex": sex, "hired": hired, "predicted": hired * ~lost})
+    months["day"] = pd.to_datetime([f"2026-{one:02d}-15" for one in month])
+    return skbiasamp.audit_over(
+        months.assign(version=np.where(month < since, "1", "2")),
+        time="day",
+        target="hired",
+        prediction="predicted",
+        sensitive="sex",
+        reference=1,
+        version="version",
+        auditor=DirectionalAuditor(interval=None),
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed_from", "since", "on_the_left"),
+    [(8, 2, False), (8, 3, False), (8, 8, True), (8, 9, False), (8, 10, False), (8, 12, False),
+     (2, 2, False)],  # there is no space on its left
+)  # fmt: skip
+def test_the_name_of_a_version_is_not_crossed_by_the_line_of_the_first_alarm(
+    changed_from, since, on_the_left
+):
+    """An alarm is raised in the month after a change."""
+    watch = watched(changed_from, since)
+    assert watch.first_alarm == f"2026-{changed_from + 1:02d}"
+    ((width, _, picture),) = pictures_of(watch.to_html())
+    alarm, line = (
+        float(re.search(rf'<line class="{kind}" x1="([\d.]+)"', picture)[1])
+        for kind in ("first", "version")
+    )
+    at, end = re.search(r'class="of-version" x="([\d.]+)" y="\d+"([^>]*)>', picture).groups()
+    assert ('text-anchor="end"' in end) == on_the_left
+    assert float(at) == pytest.approx(line - 4 if on_the_left else line + 4)
+    first, last = (line - 64, line) if on_the_left else (line + 4, line + 64)  # as wide as it is
+    assert 0 < first < last < width
+    assert changed_from == 2 or not first <= alarm <= last
