@@ -792,7 +792,8 @@ def test_many_strata_fit_on_a_screen():
 
 def test_scores_are_explained_only_beside_decisions_of_groups_that_do_not_overlap():
     rows = sample(40)
-    both = {"sensitive_features": rows[["sex", "dept"]], "groups": "marginal", "auditor": None}
+    member = np.column_stack([rows["sex"] == "a", rows["dept"] == "law"]).astype(int)
+    both = {"sensitive_features": member, "groups": "indicator", "auditor": None}
     assert audited(rows, y_score=rows["score"], **both).explanation is None
     with pytest.raises(ValueError, match="given is not used by metrics of numbers"):
         audited(rows, given=rows["dept"], auditor=NumericAuditor())

@@ -297,7 +297,7 @@ def test_probabilities_and_weights_of_an_engine_are_watched_as_those_of_a_frame(
     for rows in (changed.assign(w=w), changed.assign(w=w, predicted=soft)):
         timelines = [
             skbiasamp.audit_over(
-                frame, reference=3, weight="w", n_draws=99, auditor=DirectionalAuditor(), **NAMED
+                frame, reference=3, weight="w", n_draws=39, auditor=DirectionalAuditor(), **NAMED
             )
             for frame in (rows, lazy(rows).lazy())
         ]
