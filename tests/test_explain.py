@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from command_line import report_of
+from document_parts import parts_of
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, NumericAuditor
@@ -721,15 +722,10 @@ def audited(rows, **more):
     return skbiasamp.audit(rows["label"], rows["decision"], **given)
 
 
-def tables_of(document):
-    """Yield the waterfalls of a document, as a name of each part and its value."""
-    items = list(document.sections)
-    while items:
-        item = items.pop(0)
-        if type(item).__name__ == "Section":
-            items[:0] = item.items
-        elif type(item).__name__ == "Table" and item.id.startswith("why-"):
-            yield [(row.name, row.cells[0].value, row.span) for row in item.rows]
+def waterfalls_of(result):
+    """Return the waterfalls of a document: name, value and span of each part."""
+    tables = [table for table in parts_of(result, "Table") if table.id.startswith("why-")]
+    return [[(row.name, row.cells[0].value, row.span) for row in table.rows] for table in tables]
 
 
 def test_a_page_says_where_the_value_comes_from_if_asked():
@@ -744,7 +740,7 @@ def test_a_page_says_where_the_value_comes_from_if_asked():
     for name, table in expected.tables.items():
         pd.testing.assert_frame_equal(report.explanation.tables[name], table)
     assert report["directional A->T"].low == report.explanation.audit.low
-    decision, strata = tables_of(report.to_document())
+    decision, strata = waterfalls_of(report)
     assert [name for name, *_ in decision][:3] == [
         "scores",
         "rounding (scores become yes or no)",
@@ -781,12 +777,12 @@ def test_many_strata_fit_on_a_screen():
     rows = sample(2000, push=1.5)
     rng = np.random.default_rng(0)
     report = audited(rows, given=rng.integers(30, size=2000))
-    (table,) = tables_of(report.to_document())
+    (table,) = waterfalls_of(report)
     assert len(table) == 6 + 2
     assert table[-2][0].endswith(" others")
     assert sum(value for _, value, _ in table[:-1]) == pytest.approx(report.value, abs=EXACT)
     assert table[-2][0] == f"{len(report.explanation.strata) - 6} others"
-    (own,) = [one for one in tables_of(report.explanation.to_document()) if len(one) > 8]
+    (own,) = [one for one in waterfalls_of(report.explanation) if len(one) > 8]
     assert len(own) >= 30
 
 

@@ -5,27 +5,13 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from document_parts import part_of, table_of
 from scenarios import MANY, QUICK, ROWS, SCENARIOS, TASKS, attacker_of_texts, report
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, LICAuditor
 from skbiasamp.metrics import MatchedPairsAuditor
 from skbiasamp.render.pictures import coordinates
-
-
-def items(document, kind):
-    """Yield the items of a kind, with those of inner sections."""
-    stack = list(document.sections)
-    while stack:
-        item = stack.pop(0)
-        if type(item).__name__ == kind:
-            yield item
-        if type(item).__name__ == "Section":
-            stack = [*filter(None, item.items), *stack]
-
-
-def table_of(document, table_id):
-    return next(each for each in items(document, "Table") if each.id == table_id)
 
 
 def test_a_picture_of_probabilities_shows_the_means_that_the_verdict_compares():
@@ -38,14 +24,14 @@ def test_a_picture_of_probabilities_shows_the_means_that_the_verdict_compares():
     for mark in marks:
         assert mark.after == pytest.approx(of_group.loc[mark.name, "observed"])
         assert mark.before == pytest.approx(of_group.loc[mark.name, "base"])
-    rates = table_of(audit.to_document(), "rates-table")
+    rates = table_of(audit, "rates-table")
     assert rates.caption.endswith("0.5 or more counts as predicted")
     decided = report(rows, "cook_new")
-    assert "counts as predicted" not in table_of(decided.to_document(), "rates-table").caption
+    assert "counts as predicted" not in table_of(decided, "rates-table").caption
 
 
 def waterfall_ends(explanation, name):
-    rows = table_of(explanation.to_document(), f"why-{name}").rows
+    rows = table_of(explanation, f"why-{name}").rows
     return {row.name: row.cells[0].value for row in rows}
 
 
@@ -172,7 +158,7 @@ def test_rates_of_scores_say_who_is_selected():
     rates = skbiasamp.selection_rates(
         ROWS()["cook_score"], sensitive_features=ROWS()["sex"], scores=True
     )
-    caption = table_of(rates.to_document(), "selection-1").caption
+    caption = table_of(rates, "selection-1").caption
     assert caption.endswith("selected: a score above the median")
 
 
@@ -259,9 +245,7 @@ def test_a_limit_stands_beside_the_number_that_it_limits():
         y.astype(int), p.astype(int), sensitive_features=region, limit=0.02, random_state=0
     )
     assert audit.limit_verdict == "within the limit"
-    (panel,) = (
-        each for each in next(items(audit.to_document(), "Panels")).panels if "limit" in each.title
-    )
+    (panel,) = (each for each in part_of(audit, "Panels").panels if "limit" in each.title)
     bar = panel.picture
     assert [bar.low, bar.high] == pytest.approx([100 * audit.facts.low, 100 * audit.facts.high])
     assert -bar.axis.limit < bar.low < bar.high < bar.axis.limit
@@ -308,9 +292,7 @@ def test_a_limit_of_several_groups_names_what_it_judges():
         r"the largest change, that of c, is -10\.\d to -7\.\d percentage points compared with", text
     )
     assert "the limit is 3 points for each group." in text
-    (panel,) = (
-        each for each in next(items(audit.to_document(), "Panels")).panels if "limit" in each.title
-    )
+    (panel,) = (each for each in part_of(audit, "Panels").panels if "limit" in each.title)
     change = audit.facts.limited
     assert panel.picture.low == pytest.approx(-100 * change.high)
     assert panel.picture.low > panel.picture.axis.limit
@@ -355,8 +337,7 @@ def test_a_reader_can_take_the_gap_from_the_rates_that_are_shown():
 
 
 def test_a_value_over_time_is_drawn_inside_its_frame():
-    (chart,) = items(SCENARIOS["watch"]().to_document(), "Chart")
-    drawn = coordinates(chart)
+    drawn = coordinates(part_of(SCENARIOS["watch"](), "Chart"))
     heights = [float(point.split(",")[1]) for line in drawn["lines"] for point in line.split()]
     assert drawn["top"] < min(heights) < max(heights) < drawn["bottom"]
     assert max(heights) - min(heights) > (drawn["bottom"] - drawn["top"]) / 2

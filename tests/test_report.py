@@ -379,7 +379,9 @@ def test_an_error_about_training_rows_names_their_parameter():
     cells, without_labels = (
         Contingency.from_labels(labels, predicted, sensitive_features=group) for labels in (y, None)
     )
-    with pytest.raises(ValueError, match="have no labels to compare predictions with: pass y_train"):
+    with pytest.raises(
+        ValueError, match=r"have no labels to compare predictions with: pass y_train\."
+    ):
         skbiasamp.audit(cells, y_train=without_labels)
     frame = pd.DataFrame({"y": y, "p": predicted, "group": group})
     columns = {"target": "y", "prediction": {"one": "y", "other": "p"}, "sensitive": "group"}

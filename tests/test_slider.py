@@ -6,7 +6,8 @@ import re
 
 import numpy as np
 import pytest
-from test_page import in_chromium, parts
+from document_parts import table_of
+from test_page import in_chromium
 
 import skbiasamp
 
@@ -176,11 +177,7 @@ def test_the_threshold_in_use_has_the_value_of_the_verdict(rows):
     report = audit(y, score > 0.55, group, y_score=score, limit=0.02)
     page = values_said(report.to_html())
     assert page["amplification"] == f"{report['directional A->T'].value:+.4f}"
-    (at,) = (
-        table
-        for table in parts(report.to_document())
-        if type(table).__name__ == "Table" and table.id == "curve-table"
-    )
+    at = table_of(report, "curve-table")
     (now,) = (row for row in at.rows if "as often as predicted now" in row.notes)
     cells = dict(zip(at.columns, now.cells, strict=True))
     assert cells["Value"].text == page["amplification"]

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from document_parts import table_of
 from scipy import stats
 
 import skbiasamp
@@ -703,12 +704,7 @@ def test_the_expected_value_of_a_period_like_the_reference_is_that_of_the_refere
     assert second["difference"] == pytest.approx(second["value"] - second["expected"])
     assert timeline.params["direction"] == "A->T"
     pairs = timeline.pairs.query("period == '2026-02'").set_index("group")
-    (table,) = (
-        item
-        for section in timeline.to_document().sections
-        for item in section.items
-        if getattr(item, "id", "") == "pairs-table"
-    )
+    table = table_of(timeline, "pairs-table")
     rows = {row.name: (row.dot, row.ring) for row in table.rows}
     assert rows == {
         group: pytest.approx((pair["value"], pair["expected"])) for group, pair in pairs.iterrows()
