@@ -385,9 +385,9 @@ def test_an_error_about_training_rows_names_their_parameter():
         skbiasamp.audit(cells, y_train=without_labels)
     frame = pd.DataFrame({"y": y, "p": predicted, "group": group})
     columns = {"target": "y", "prediction": {"one": "y", "other": "p"}, "sensitive": "group"}
-    with pytest.raises(TypeError, match="^y_train must be a data frame or a query"):
+    with pytest.raises(TypeError, match=r"^y_train must be a data frame or a query"):
         skbiasamp.compare(frame, y_train=7, **columns)
-    with pytest.raises(TypeError, match="^y_train must hold one value a row"):
+    with pytest.raises(TypeError, match=r"^y_train must hold one value a row"):
         skbiasamp.audit(y, predicted, sensitive_features=group, y_train=7, sensitive_train=group)
 
 
