@@ -237,17 +237,6 @@ def test_frames_engines_and_sums_of_days_are_one(rows):
     assert added.model("new") == alone
 
 
-def test_whole_weights_are_repeated_rows(rows):
-    weight = np.random.default_rng(0).integers(1, 4, len(rows))
-    again = rows.loc[rows.index.repeat(weight)]
-    auditor = AUDITORS[0].fit(rows["y"], sensitive_features=rows["sex"])
-    one = auditor.compare(
-        rows["y"], models_of(rows), sensitive_features=rows["sex"], sample_weight=weight
-    )
-    other = auditor.compare(again["y"], models_of(again), sensitive_features=again["sex"])
-    pd.testing.assert_frame_equal(one.table, other.table)
-
-
 @pytest.mark.parametrize("auditor", AUDITORS[:4], ids=lambda one: repr(one)[:60])
 def test_fractional_weights_do_not_depend_on_their_unit(auditor, rows):
     weight = np.random.default_rng(0).uniform(0.5, 2, len(rows))
