@@ -200,6 +200,7 @@ def test_churn_is_counted_by_group_with_fishers_test(rows):
     [
         (np.repeat(["a", "b"], 25_000), np.arange(50_000) % 5 == 0, False),
         (np.repeat(list("abc"), 200), np.arange(600) % 37 < 5, False),
+        (np.repeat(list("abc"), [300, 299, 1]), np.arange(600) % 37 < 5, False),
         # Few changes in many rows.
         (np.repeat(["a", "b"], 2_000), np.isin(np.arange(4_000), [*range(5), *range(2_000, 2_015)]),
          True),

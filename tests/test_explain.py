@@ -272,6 +272,33 @@ def test_strata_of_one_group_alone_are_a_part_of_their_own():
     assert "50.0 %" in finding
 
 
+def test_the_interval_of_a_stratum_that_lacks_a_group_is_that_of_its_rows():
+    """By hand: the first group, labelled more often, is not in the second stratum.
+
+    What the others lose there counts against them, by a third of its share of the rows.
+    """
+    sizes, rates = [400, 400, 400, 300, 100], [0.8, 0.5, 0.5, 0.9, 0.9]
+    group = np.repeat(list("abcbc"), sizes)
+    label = np.concatenate([np.arange(n) < n * rate for n, rate in zip(sizes, rates, strict=True)])
+    kept = np.concatenate([np.arange(n) < n * rate for n, rate in ((300, 0.2), (100, 0.4))])
+    apart = np.arange(1600) >= 1200
+    decision = np.r_[label[:1200], kept].astype(int)
+    explanation = skbiasamp.explain(
+        label.astype(int), decision, sensitive_features=group, given=np.where(apart, "z", "both")
+    )
+    change, own = (decision - label)[apart], group[apart]
+    value, influence = 0.0, -(change - change.mean()) * 2 / 400
+    for name, n in (("b", 300), ("c", 100)):
+        rows = own == name
+        value += change[rows].mean() - change.mean()
+        influence[rows] += (change[rows] - change[rows].mean()) / n
+    part = explanation.conditional.set_index("part").loc["no overlap"]
+    counts = -1 / 3 * 400 / 1600
+    assert part["value"] == pytest.approx(counts * value, rel=1e-3)
+    reach = 1.96 * abs(counts) * np.sqrt((influence**2).sum())
+    assert (part["high"] - part["low"]) / 2 == pytest.approx(reach, rel=0.02)
+
+
 # --------------------------------------------------------------------------- features
 
 

@@ -173,6 +173,18 @@ def test_what_runs_share_is_their_covariance_over_rows():
     assert result.statistics["data_standard_error"] == pytest.approx(np.sqrt(shared))
 
 
+def test_a_row_over_runs_has_the_interval_of_the_value_if_it_is_the_only_one():
+    label, group, runs = rise_of_runs()
+
+    def named(y_true, y_pred, group):
+        return {"all rows": rise(y_true, y_pred, group)}
+
+    auditor = FunctionAuditor(named, percent=True)
+    result = auditor.audit_runs(label, runs, sensitive_features=group)
+    (row,) = result.table[["amplification", "low", "high", "p_value"]].to_numpy()
+    assert_allclose(row, [result.value, result.low, result.high, result.p_value])
+
+
 def test_models_are_compared_row_by_row():
     label, group, (old, new, *_) = rise_of_runs()
     auditor = FunctionAuditor(rise, percent=True)
