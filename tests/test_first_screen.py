@@ -367,7 +367,7 @@ def test_every_format_shows_every_corner_case(case):
         report.to_markdown(),
         report._repr_html_(),
     )
-    for told in (page, notebook):
+    for told in (page, notebook, *(result._repr_html_() for result in report.values())):
         assert "<b>bold</b>" not in told
         assert "<i>task</i>" not in told
     assert "<b>bold</b>" not in markdown
