@@ -106,8 +106,11 @@ def places_of(path):
     return list(places.values())
 
 
-def tests_of(contexts, around, times):
-    """Return the tests that execute a change, fastest first."""
+def tests_of(contexts, around, times, folder):
+    """Return the tests that execute a change, fastest first.
+
+    What runs in a process of its own, as the app does, meets the tests that are called like it.
+    """
     for node in around:
         lines = range(node.start_pos[0], node.end_pos[0] + 1)
         names = {name.rpartition("|") for line in lines for name in contexts.get(line, ()) if name}
@@ -115,6 +118,7 @@ def tests_of(contexts, around, times):
             break
     # What is set up for one test of a file is used by the others.
     whole = tuple(test.partition("::")[0] if on == "setup" else test for test, _, on in names)
+    whole = whole or (f"tests/test_{folder}",)
     chosen = sorted((test for test in times if test.startswith(whole)), key=times.get)
     total = 0.0
     for count, test in enumerate(chosen):
@@ -185,7 +189,8 @@ def main():
             target.write_text(after, encoding="utf-8")
             # A time of its own: compiled code of the change before is not reused.
             os.utime(target, (count, count))
-            tests = tests_of(recorded.contexts_by_lineno(str(path)), around, times)
+            contexts = recorded.contexts_by_lineno(str(path))
+            tests = tests_of(contexts, around, times, path.parent.name)
             if tests and is_caught(copy, tests):
                 caught += 1
             else:
