@@ -173,6 +173,16 @@ def test_what_runs_share_is_their_covariance_over_rows():
     assert result.statistics["data_standard_error"] == pytest.approx(np.sqrt(shared))
 
 
+def test_rows_of_one_cluster_have_a_value_and_no_interval():
+    label, group, (run, *_) = rise_of_runs()
+    auditor = FunctionAuditor(rise, percent=True)
+    one = np.zeros(len(label), int)
+    result = auditor.audit(label, run, sensitive_features=group, clusters=one)
+    assert result.value == pytest.approx(rise(label, run, group))
+    assert np.isnan([result.low, result.high]).all()
+    assert result.verdict == "not measured"
+
+
 def test_a_row_over_runs_has_the_interval_of_the_value_if_it_is_the_only_one():
     label, group, runs = rise_of_runs()
 
