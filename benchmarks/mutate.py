@@ -31,6 +31,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LINES = ROOT / ".coverage.mutate"  # which tests execute a line
 TIMES = ROOT / ".coverage.mutate.json"  # how many seconds a test takes
 LIMIT = 30.0
+# Tests of what runs in a process of its own, whose lines no coverage knows.
+OF_PROCESSES = {"app": "tests/test_app"}
 # The nearest operators: almost any test notices a distant one.
 NEAREST = re.compile(
     "(Add_Sub|Sub_Add|Mul_Div|Div_Mul|FloorDiv_Div|Mod_FloorDiv|Pow_Mul|BitAnd_BitOr|BitOr_BitAnd|"
@@ -107,10 +109,7 @@ def places_of(path):
 
 
 def tests_of(contexts, around, times, folder):
-    """Return the tests that execute a change, fastest first.
-
-    What runs in a process of its own, as the app does, meets the tests that are called like it.
-    """
+    """Return the tests that execute a change, fastest first."""
     for node in around:
         lines = range(node.start_pos[0], node.end_pos[0] + 1)
         names = {name.rpartition("|") for line in lines for name in contexts.get(line, ()) if name}
@@ -118,7 +117,7 @@ def tests_of(contexts, around, times, folder):
             break
     # What is set up for one test of a file is used by the others.
     whole = tuple(test.partition("::")[0] if on == "setup" else test for test, _, on in names)
-    whole = whole or (f"tests/test_{folder}",)
+    whole += (OF_PROCESSES[folder],) if folder in OF_PROCESSES else ()
     chosen = sorted((test for test in times if test.startswith(whole)), key=times.get)
     total = 0.0
     for count, test in enumerate(chosen):
