@@ -31,6 +31,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LINES = ROOT / ".coverage.mutate"  # which tests execute a line
 TIMES = ROOT / ".coverage.mutate.json"  # how many seconds a test takes
 LIMIT = 30.0
+# Tests of what runs in a process of its own, whose lines no coverage knows.
+OF_PROCESSES = {"app": "tests/test_app"}
 # The nearest operators: almost any test notices a distant one.
 NEAREST = re.compile(
     "(Add_Sub|Sub_Add|Mul_Div|Div_Mul|FloorDiv_Div|Mod_FloorDiv|Pow_Mul|BitAnd_BitOr|BitOr_BitAnd|"
@@ -106,7 +108,7 @@ def places_of(path):
     return list(places.values())
 
 
-def tests_of(contexts, around, times):
+def tests_of(contexts, around, times, folder):
     """Return the tests that execute a change, fastest first."""
     for node in around:
         lines = range(node.start_pos[0], node.end_pos[0] + 1)
@@ -115,6 +117,7 @@ def tests_of(contexts, around, times):
             break
     # What is set up for one test of a file is used by the others.
     whole = tuple(test.partition("::")[0] if on == "setup" else test for test, _, on in names)
+    whole += (OF_PROCESSES[folder],) if folder in OF_PROCESSES else ()
     chosen = sorted((test for test in times if test.startswith(whole)), key=times.get)
     total = 0.0
     for count, test in enumerate(chosen):
@@ -185,7 +188,8 @@ def main():
             target.write_text(after, encoding="utf-8")
             # A time of its own: compiled code of the change before is not reused.
             os.utime(target, (count, count))
-            tests = tests_of(recorded.contexts_by_lineno(str(path)), around, times)
+            contexts = recorded.contexts_by_lineno(str(path))
+            tests = tests_of(contexts, around, times, path.parent.name)
             if tests and is_caught(copy, tests):
                 caught += 1
             else:

@@ -9,7 +9,10 @@ import socket
 import sys
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+import pandas as pd
 import pytest
 from app_process import running_app
 from command_line import refused as refused_command
@@ -207,16 +210,15 @@ def endless(start, part):
         yield part
 
 
-@pytest.mark.parametrize(
-    ("start", "part"),
-    [(b"", b"x" * 65536), (b"sex,hired\n", b"f,0\n" * 16384)],
-    ids=["one line", "many rows"],
-)
-def test_a_file_without_end_is_refused_and_not_kept(app, page, start, part):
+def test_a_file_without_end_is_refused_and_not_kept(app, page):
+    """One line, and many rows: at the same time, since the app waits some seconds for the rest."""
     before = app.stored()
-    response = page.post("files", params={"name": "a.csv"}, content=endless(start, part))
-    assert refused(response)
-    assert response.headers["connection"] == "close"
+    bodies = endless(b"", b"x" * 65536), endless(b"sex,hired\n", b"f,0\n" * 16384)
+    with ThreadPoolExecutor() as at_once:
+        sent = [at_once.submit(page.post, "files?name=a.csv", content=body) for body in bodies]
+    for response in (each.result() for each in sent):
+        assert refused(response)
+        assert response.headers["connection"] == "close"
     assert app.stored() == before
 
 
@@ -266,25 +268,34 @@ def test_a_table_has_a_limit_of_columns(page):
     assert "1,001 columns" in refused(page.post(f"files/{file['id']}/columns", json={}))
 
 
-@pytest.mark.parametrize(
-    ("numbers", "cuts"),
-    [
-        (range(18, 90), [40, 70]),
-        (sorted([*range(18, 90)] * 3000), [40, 70]),  # in the order of the file
-        ([i / 100 for i in range(60)], [0.2, 0.4]),
-        ([1000 * i for i in range(-20, 40)], [0, 20000]),
-        ([0] * 900 + [*range(100)], [1]),
-        ([*range(100)] + [200] * 900, [200]),
-        ([1, 2, 3] * 30, []),
-        ([7] * 30, []),
-        (["a", 1, 2] * 30, []),
-    ],
-    ids=["ages", "sorted", "shares", "below 0", "zeros", "most", "few", "one", "texts"],
-)
-def test_cuts_are_round_and_leave_no_group_empty(page, numbers, cuts):
-    content = "age,hired\n" + "".join(f"{number},0\n" for number in numbers)
-    described = page.post(f"files/{stored(page, content.encode())['id']}/columns", json={}).json()
-    assert described["columns"][0]["cuts"] == pytest.approx(cuts)
+CUTS = {
+    "ages": (range(18, 90), [40, 70]),
+    "shares": ([i / 100 for i in range(60)], [0.2, 0.4]),
+    "below 0": ([1000 * i for i in range(-20, 40)], [0, 20000]),
+    "zeros": ([0] * 900 + [*range(100)], [1]),
+    "most": ([*range(100)] + [200] * 900, [200]),
+    "few": ([1, 2, 3], []),
+    "one": ([7], []),
+    "texts": (["a", 1, 2], []),
+}
+
+
+def cuts_of(page, columns):
+    """Return the cuts that the page proposes for each column of a file."""
+    rows = pd.DataFrame(columns).assign(hired=0).to_csv(index=False)
+    described = page.post(f"files/{stored(page, rows.encode())['id']}/columns", json={}).json()
+    return {one["name"]: one["cuts"] for one in described["columns"] if one["name"] in columns}
+
+
+def test_cuts_are_round_and_leave_no_group_empty(page):
+    n = 9000  # each column some times as a whole
+    columns = {name: np.resize([*numbers], n) for name, (numbers, _) in CUTS.items()}
+    found = cuts_of(page, columns)
+    assert {*found} == {*CUTS}
+    for name, (_, cuts) in CUTS.items():
+        assert found[name] == pytest.approx(cuts), name
+    ages = sorted([*range(18, 90)] * 3000)  # more rows than are looked at, in order
+    assert cuts_of(page, {"age": ages}) == {"age": [40, 70]}
 
 
 def test_a_line_for_excel_alone_is_refused_with_the_fix(page):
@@ -342,19 +353,24 @@ def test_only_options_of_the_page_are_passed_on(page, options):
 # --------------------------------------------------------------------------- the end
 
 
-@pytest.mark.parametrize(
-    "how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda s: s.name
-)
-def test_nothing_is_left_when_it_ends(tmp_path, how):
-    with running_app(tmp_path / "files", ends_with=how) as app:
+def used_and_ended(folder, how):
+    """Start an app, begin an audit, and end the app by a signal before the audit is over."""
+    with running_app(folder, ends_with=how) as app:
         (private,) = app.folder.iterdir()
         assert private.stat().st_mode & 0o777 == 0o700
         client = httpx.Client(base_url=app.url, headers={"origin": app.origin})
         with client as page:
             fields = {"files": {"test": stored(page)["id"]}, "options": OPTIONS}
-            page.post("jobs", json=fields)  # and it still runs
+            page.post("jobs", json=fields)
             assert "data.csv" in app.stored()
-    assert list(app.folder.iterdir()) == []
+    return list(app.folder.iterdir())
+
+
+def test_nothing_is_left_when_it_ends(tmp_path):
+    signals = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+    with ThreadPoolExecutor() as at_once:
+        left = at_once.map(used_and_ended, [tmp_path / how.name for how in signals], signals)
+        assert list(left) == [[], [], []]
 
 
 # --------------------------------------------------------------------------- the command

@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from command_line import report_of
+from document_parts import parts_of
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, NumericAuditor
@@ -269,6 +270,33 @@ def test_strata_of_one_group_alone_are_a_part_of_their_own():
     (finding,) = explanation.findings
     assert "2 of 3 strata" in finding
     assert "50.0 %" in finding
+
+
+def test_the_interval_of_a_stratum_that_lacks_a_group_is_that_of_its_rows():
+    """By hand: the first group, labelled more often, is not in the second stratum.
+
+    What the others lose there counts against them, by a third of its share of the rows.
+    """
+    sizes, rates = [400, 400, 400, 300, 100], [0.8, 0.5, 0.5, 0.9, 0.9]
+    group = np.repeat(list("abcbc"), sizes)
+    label = np.concatenate([np.arange(n) < n * rate for n, rate in zip(sizes, rates, strict=True)])
+    kept = np.concatenate([np.arange(n) < n * rate for n, rate in ((300, 0.2), (100, 0.4))])
+    apart = np.arange(1600) >= 1200
+    decision = np.r_[label[:1200], kept].astype(int)
+    explanation = skbiasamp.explain(
+        label.astype(int), decision, sensitive_features=group, given=np.where(apart, "z", "both")
+    )
+    change, own = (decision - label)[apart], group[apart]
+    value, influence = 0.0, -(change - change.mean()) * 2 / 400
+    for name, n in (("b", 300), ("c", 100)):
+        rows = own == name
+        value += change[rows].mean() - change.mean()
+        influence[rows] += (change[rows] - change[rows].mean()) / n
+    part = explanation.conditional.set_index("part").loc["no overlap"]
+    counts = -1 / 3 * 400 / 1600
+    assert part["value"] == pytest.approx(counts * value, rel=1e-3)
+    reach = 1.96 * abs(counts) * np.sqrt((influence**2).sum())
+    assert (part["high"] - part["low"]) / 2 == pytest.approx(reach, rel=0.02)
 
 
 # --------------------------------------------------------------------------- features
@@ -721,15 +749,10 @@ def audited(rows, **more):
     return skbiasamp.audit(rows["label"], rows["decision"], **given)
 
 
-def tables_of(document):
-    """Yield the waterfalls of a document, as a name of each part and its value."""
-    items = list(document.sections)
-    while items:
-        item = items.pop(0)
-        if type(item).__name__ == "Section":
-            items[:0] = item.items
-        elif type(item).__name__ == "Table" and item.id.startswith("why-"):
-            yield [(row.name, row.cells[0].value, row.span) for row in item.rows]
+def waterfalls_of(result):
+    """Return the waterfalls of a document: name, value and span of each part."""
+    tables = [table for table in parts_of(result, "Table") if table.id.startswith("why-")]
+    return [[(row.name, row.cells[0].value, row.span) for row in table.rows] for table in tables]
 
 
 def test_a_page_says_where_the_value_comes_from_if_asked():
@@ -744,7 +767,7 @@ def test_a_page_says_where_the_value_comes_from_if_asked():
     for name, table in expected.tables.items():
         pd.testing.assert_frame_equal(report.explanation.tables[name], table)
     assert report["directional A->T"].low == report.explanation.audit.low
-    decision, strata = tables_of(report.to_document())
+    decision, strata = waterfalls_of(report)
     assert [name for name, *_ in decision][:3] == [
         "scores",
         "rounding (scores become yes or no)",
@@ -781,18 +804,19 @@ def test_many_strata_fit_on_a_screen():
     rows = sample(2000, push=1.5)
     rng = np.random.default_rng(0)
     report = audited(rows, given=rng.integers(30, size=2000))
-    (table,) = tables_of(report.to_document())
+    (table,) = waterfalls_of(report)
     assert len(table) == 6 + 2
     assert table[-2][0].endswith(" others")
     assert sum(value for _, value, _ in table[:-1]) == pytest.approx(report.value, abs=EXACT)
     assert table[-2][0] == f"{len(report.explanation.strata) - 6} others"
-    (own,) = [one for one in tables_of(report.explanation.to_document()) if len(one) > 8]
+    (own,) = [one for one in waterfalls_of(report.explanation) if len(one) > 8]
     assert len(own) >= 30
 
 
 def test_scores_are_explained_only_beside_decisions_of_groups_that_do_not_overlap():
     rows = sample(40)
-    both = {"sensitive_features": rows[["sex", "dept"]], "groups": "marginal", "auditor": None}
+    member = np.column_stack([rows["sex"] == "a", rows["dept"] == "law"]).astype(int)
+    both = {"sensitive_features": member, "groups": "indicator", "auditor": None}
     assert audited(rows, y_score=rows["score"], **both).explanation is None
     with pytest.raises(ValueError, match="given is not used by metrics of numbers"):
         audited(rows, given=rows["dept"], auditor=NumericAuditor())

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from document_parts import part_of, table_of
 from scenarios import SCENARIOS
-from test_page import in_chromium, part_of
+from test_page import in_chromium
 from whole_documents import texts_in
 
 import skbiasamp
@@ -433,13 +434,8 @@ def test_outside_the_limit_on_the_other_side_is_not_above_it():
 def test_one_report_has_one_verdict_for_each_metric():
     """One line was adjusted for the number of metrics, and the next was not."""
     report = SCENARIOS["attackers"]()
-    (table,) = (
-        item
-        for section in report.to_document().sections
-        for item in section.items
-        if getattr(item, "id", "") == "metrics-table"
-    )
-    verdicts = {row.name.replace("→", "->"): row.cells[0].text for row in table.rows}
+    rows = table_of(report, "metrics-table").rows
+    verdicts = {row.name.replace("→", "->"): row.cells[0].text for row in rows}
     assert verdicts == report.summary["verdict"].to_dict()
     assert part_of(report, "Card").chips[0].word.lower() == verdicts[report.primary]
 
@@ -486,7 +482,7 @@ def test_every_format_shows_every_corner_case(case):
         report.to_markdown(),
         report._repr_html_(),
     )
-    for told in (page, notebook):
+    for told in (page, notebook, *(result._repr_html_() for result in report.values())):
         assert "<b>bold</b>" not in told
         assert "<i>task</i>" not in told
     assert "<b>bold</b>" not in markdown

@@ -173,6 +173,28 @@ def test_what_runs_share_is_their_covariance_over_rows():
     assert result.statistics["data_standard_error"] == pytest.approx(np.sqrt(shared))
 
 
+def test_rows_of_one_cluster_have_a_value_and_no_interval():
+    label, group, (run, *_) = rise_of_runs()
+    auditor = FunctionAuditor(rise, percent=True)
+    one = np.zeros(len(label), int)
+    result = auditor.audit(label, run, sensitive_features=group, clusters=one)
+    assert result.value == pytest.approx(rise(label, run, group))
+    assert np.isnan([result.low, result.high]).all()
+    assert result.verdict == "not measured"
+
+
+def test_a_row_over_runs_has_the_interval_of_the_value_if_it_is_the_only_one():
+    label, group, runs = rise_of_runs()
+
+    def named(y_true, y_pred, group):
+        return {"all rows": rise(y_true, y_pred, group)}
+
+    auditor = FunctionAuditor(named, percent=True)
+    result = auditor.audit_runs(label, runs, sensitive_features=group)
+    (row,) = result.table[["amplification", "low", "high", "p_value"]].to_numpy()
+    assert_allclose(row, [result.value, result.low, result.high, result.p_value])
+
+
 def test_models_are_compared_row_by_row():
     label, group, (old, new, *_) = rise_of_runs()
     auditor = FunctionAuditor(rise, percent=True)

@@ -33,6 +33,7 @@ from skbiasamp.inference import adjust_p_values, paired_p_values, required_rows
 from skbiasamp.metrics import (
     differential_fairness_amplification,
     directional_amplification,
+    function_of,
     leakage_amplification,
     multi_attribute_amplification,
 )
@@ -486,6 +487,7 @@ OPTIONS = [
         "random_state", "must be a whole number",
     ),
     (lambda: MLPAttacker.preset([1]), "preset", "[1]"),
+    (lambda: function_of(MALSAuditor, name=3), "name", "must be text; got 3"),
     (lambda: load_colored_digits(correlation="x"), "correlation", "'x'"),
     (lambda: make_biased_classification(base_rate="x"), "base_rate", "'x'"),
     (lambda: make_biased_classification(True), "n_samples", "Got True instead"),

@@ -315,6 +315,23 @@ def test_intervals_of_a_large_cluster_stay_within_what_there_can_be():
         assert result.statistics["degrees_of_freedom"] >= 1
 
 
+def test_an_interval_of_mals_may_reach_beyond_1():
+    """Changes of shares are summed over groups: of two that change places, the sum is -2."""
+    sex = np.repeat(["f", "m"], 40)
+    labels = (sex == "f").astype(int)
+    predicted = 1 - labels
+    predicted[:2] = 1
+    auditor = MALSAuditor().fit(labels, sensitive_features=sex)
+    result = auditor.audit(labels, predicted, sensitive_features=sex)
+    assert result.value == pytest.approx(2 / 42 - 1)
+    for low, high in (
+        (result.low, result.high),
+        (result.published_low, result.published_high),
+    ):
+        assert low < -1
+        assert high - result.value == pytest.approx(result.value - low)
+
+
 def test_mals_of_eleven_positive_training_labels_says_one_number():
     y, g = np.r_[column(100, 8), column(100, 3)], np.repeat(["f", "m"], 100)
     auditor = MALSAuditor().fit(y, sensitive_features=g)

@@ -84,6 +84,19 @@ def test_the_interval_is_agresti_and_min_s():
     assert row["p_value"] == pytest.approx(stats.binomtest(8, 28).pvalue)
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_an_interval_that_mcnemars_test_does_not_agree_with_ends_where_that_of_its_share_does(more):
+    """Agresti and Min's would exclude 0 of 7 and 1 pairs of 100, whose p-value is 0.07."""
+    seven, one = np.roll([0, 1], more), np.roll([1, 0], more)
+    row = of_two([seven] * 7 + [one] + [[1, 1]] * 50 + [[0, 0]] * 42).table.iloc[0]
+    assert row["p_value"] == pytest.approx(stats.binomtest(7, 8).pvalue)
+    exact = 8 / 100 * (2 * stats.binomtest(1, 8).proportion_ci().high - 1)
+    assert row["difference"] == pytest.approx(0.06 if more else -0.06)
+    end = -row["low"] if more else row["high"]
+    assert end == pytest.approx(exact)
+    assert exact > 0
+
+
 def test_scores_have_the_t_interval_and_sign_swaps():
     rng = np.random.default_rng(0)
     base, apart = rng.normal(size=40), rng.normal(0, 0.7, 20)

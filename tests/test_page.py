@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from document_parts import part_of, parts, table_of
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
@@ -69,24 +70,6 @@ class Reading(HTMLParser):
 
     def texts(self, tag, **attributes):
         return [" ".join(element["text"].split()) for element in self.all(tag, **attributes)]
-
-
-def parts(container):
-    """Yield all parts of a document, whatever section they are in."""
-    for part in getattr(container, "sections", None) or getattr(container, "items", ()):
-        if part is not None:
-            yield part
-            yield from parts(part)
-
-
-def part_of(report, kind, **named):
-    """Return the one part of its kind that a report shows."""
-    (match,) = (
-        part
-        for part in parts(report.to_document())
-        if type(part).__name__ == kind and all(getattr(part, k) == v for k, v in named.items())
-    )
-    return match
 
 
 def hostile_groups(rng, n):
@@ -515,10 +498,6 @@ def compared_hostile():
     )
 
 
-def tables_of(report):
-    return {one.id: one for one in parts(report.to_document()) if type(one).__name__ == "Table"}
-
-
 def labels(n=800):
     rng = np.random.default_rng(1)
     sex = np.where(np.arange(n) < n // 2, "f", "m")
@@ -546,7 +525,7 @@ def test_changes_of_a_negative_association_have_their_own_interval():
     pair = report["directional A->T"].pairs.query("group == 'f'").iloc[0]
     assert pair["sign"] == -1
     assert pair["low"] < pair["change"] < pair["high"] < 0
-    (row,) = (row for row in tables_of(report)["pairs-1"].rows if row.name == "f")
+    (row,) = (row for row in table_of(report, "pairs-1").rows if row.name == "f")
     low, high = (100 * pair[end] for end in ("low", "high"))
     assert row.cells[4].ends == f"{low:+.2f} to {high:+.2f}".replace("-", "−")
 

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from document_parts import part_of, table_of
 from scenarios import MANY, QUICK, ROWS, SCENARIOS, TASKS, attacker_of_texts, report
 
 import skbiasamp
@@ -12,21 +13,6 @@ from skbiasamp import DirectionalAuditor, LICAuditor
 from skbiasamp._utils.formatting import name_of
 from skbiasamp.metrics import MatchedPairsAuditor
 from skbiasamp.render.pictures import coordinates
-
-
-def items(document, kind):
-    """Yield the items of a kind, with those of inner sections."""
-    stack = list(document.sections)
-    while stack:
-        item = stack.pop(0)
-        if type(item).__name__ == kind:
-            yield item
-        if type(item).__name__ == "Section":
-            stack = [*filter(None, item.items), *stack]
-
-
-def table_of(document, table_id):
-    return next(each for each in items(document, "Table") if each.id == table_id)
 
 
 def test_a_picture_of_probabilities_shows_the_means_that_the_verdict_compares():
@@ -39,14 +25,14 @@ def test_a_picture_of_probabilities_shows_the_means_that_the_verdict_compares():
     for mark in marks:
         assert mark.after == pytest.approx(of_group.loc[mark.name, "observed"])
         assert mark.before == pytest.approx(of_group.loc[mark.name, "base"])
-    rates = table_of(audit.to_document(), "rates-table")
+    rates = table_of(audit, "rates-table")
     assert rates.caption.endswith("0.5 or more counts as predicted")
     decided = report(rows, "cook_new")
-    assert "counts as predicted" not in table_of(decided.to_document(), "rates-table").caption
+    assert "counts as predicted" not in table_of(decided, "rates-table").caption
 
 
 def waterfall_ends(explanation, name):
-    rows = table_of(explanation.to_document(), f"why-{name}").rows
+    rows = table_of(explanation, f"why-{name}").rows
     return {row.name: row.cells[0].value for row in rows}
 
 
@@ -229,7 +215,7 @@ def test_rates_of_scores_say_who_is_selected():
     rates = skbiasamp.selection_rates(
         ROWS()["cook_score"], sensitive_features=ROWS()["sex"], scores=True
     )
-    caption = table_of(rates.to_document(), "selection-1").caption
+    caption = table_of(rates, "selection-1").caption
     assert caption.endswith("selected: a score above the median")
 
 
@@ -320,9 +306,7 @@ def test_a_limit_stands_beside_the_number_that_it_limits():
         y.astype(int), p.astype(int), sensitive_features=region, limit=0.02, random_state=0
     )
     assert audit.limit_verdict == "within the limit"
-    (panel,) = (
-        each for each in next(items(audit.to_document(), "Panels")).panels if "limit" in each.title
-    )
+    (panel,) = (each for each in part_of(audit, "Panels").panels if "limit" in each.title)
     bar = panel.picture
     assert [bar.low, bar.high] == pytest.approx([100 * audit.facts.low, 100 * audit.facts.high])
     assert -bar.axis.limit < bar.low < bar.high < bar.axis.limit
@@ -368,9 +352,7 @@ def test_a_limit_of_several_groups_names_what_it_judges():
         r"the largest change is 7\.\d to 10\.\d percentage points less for c, compared with", text
     )
     assert "the limit is 3 points for each group." in text
-    (panel,) = (
-        each for each in next(items(audit.to_document(), "Panels")).panels if "limit" in each.title
-    )
+    (panel,) = (each for each in part_of(audit, "Panels").panels if "limit" in each.title)
     change = audit.facts.limited
     assert panel.picture.low == pytest.approx(-100 * change.high)
     assert panel.picture.low > panel.picture.axis.limit
@@ -417,8 +399,7 @@ def test_a_reader_can_take_the_gap_from_the_rates_that_are_shown():
 
 
 def test_a_value_over_time_is_drawn_inside_its_frame():
-    (chart,) = items(SCENARIOS["watch"]().to_document(), "Chart")
-    drawn = coordinates(chart)
+    drawn = coordinates(part_of(SCENARIOS["watch"](), "Chart"))
     heights = [float(point.split(",")[1]) for line in drawn["lines"] for point in line.split()]
     assert drawn["top"] < min(heights) < max(heights) < drawn["bottom"]
     assert max(heights) - min(heights) > (drawn["bottom"] - drawn["top"]) / 2
@@ -447,6 +428,19 @@ def test_nothing_is_drawn_outside_of_a_picture(name):
         assert all(0 <= float(y) <= height for y in down)
 
 
+def test_candidates_of_a_search_fill_the_height_of_their_picture():
+    """It holds 0, the limit and all intervals, and hardly more."""
+    ((_, _, inner),) = pictures_of(SCENARIOS["found_mitigations"]().to_html())
+    zero = re.findall(r'class="reference"[^>]* y1="([\d.]+)"', inner)
+    ends = re.findall(r'<line x1="[\d.]+" x2="[\d.]+" y1="([\d.]+)" y2="([\d.]+)"/>', inner)
+    limit, height = re.search(
+        r'class="span"[^>]* y="([\d.]+)"[^>]* height="([\d.]+)"', inner
+    ).groups()
+    down = [*map(float, [*zero, *sum(ends, ()), limit]), float(limit) + float(height)]
+    assert 30 < min(down) < 30 + 0.1 * 226  # the frame is from 30 to 256
+    assert 256 - 0.1 * 226 < max(down) < 256
+
+
 @pytest.mark.parametrize("name", ["watch", "watch_of_several_tasks"])
 def test_marks_over_time_stand_at_what_they_say(name):
     ((_, _, inner),) = pictures_of(SCENARIOS[name]().to_html())
@@ -463,3 +457,96 @@ def test_marks_over_time_stand_at_what_they_say(name):
         value = float(value.replace("−", "-"))
         assert float(y) == pytest.approx(at_0 + slope * value, abs=0.5)
         assert float(low.replace("−", "-")) < value < float(high.replace("−", "-"))
+
+
+def printed_names(names, rows=400):
+    """Return the names of categories as a printed table shows them, and its widest line."""
+    group = np.resize(names, rows)
+    rates = skbiasamp.selection_rates(np.arange(rows) % 7 % 2, sensitive_features=group)
+    lines = str(rates).splitlines()
+    (head,) = (at for at, line in enumerate(lines) if line.startswith("Category"))
+    table = lines[head : head + len(names) + 1]
+    end = table[0].index("Rows") + 4  # numbers end where their heading ends
+    return [line[:end].rpartition("  ")[0].strip() for line in table[1:]], max(map(len, table))
+
+
+def test_names_in_a_printed_table_are_cut_if_they_leave_no_space_and_stay_apart():
+    tail = " and all that is said of it afterwards, and for long"
+    short = [f"category {letter}" for letter in "abc"]
+    assert printed_names(short)[0] == short
+    # They differ early: as much of each as there is space for.
+    found, width = printed_names([name + tail for name in short])
+    assert width == 96
+    assert len({*found}) == 3
+    for shown, name in zip(found, short, strict=True):
+        assert shown[-1] == "…"
+        assert (name + tail).startswith(shown[:-1])
+        assert len(shown) < len(name + tail)
+    fits = "x" * len(found[0])
+    assert printed_names([fits, short[0] + tail])[0] == [*found[:1], fits]
+    # They differ late: up to there, and columns that do not fit are left out.
+    late = [f"{'y' * 60} {letter}{tail[:15]}" for letter in "abc"]
+    found, width = printed_names([*late, "z"])
+    assert found == [*(f"{name[:62]}…" for name in late), "z"]
+    assert width <= 96
+
+
+@pytest.mark.parametrize(("highest", "has_space"), [(0.8, False), (0.9, True)])
+def test_numbers_at_the_end_of_a_picture_have_space_behind_it(highest, has_space):
+    """Shares are written behind their marks, up to 100 %: 85 % of the axis leave space for them."""
+    labels, predicted = (np.tile(np.arange(1000) < 1000 * rate, 2) for rate in (0.4, highest))
+    predicted[1000:] = labels[1000:]
+    audit = skbiasamp.audit(
+        labels.astype(int),
+        predicted.astype(int),
+        sensitive_features=np.repeat(["f", "m"], 1000),
+        auditor=DirectionalAuditor(),
+    )
+    picture = audit.to_document().picture
+    assert (picture.axis.low, picture.axis.high) == (0, 1)
+    assert not any(mark.tail for mark in picture.marks)
+    assert ('<div class="chart far' in audit.to_html()) == has_space
+
+
+def watched(changed_from, since):
+    """Return a watch of twelve months: a model changes in one, and gets a version in another."""
+    rng = np.random.default_rng(0)
+    month, sex = np.repeat(np.arange(1, 13), 1000), rng.choice(["f", "m"], 12_000)
+    hired = (rng.random(12_000) < np.where(sex == "f", 0.4, 0.6)).astype(int)
+    lost = (month >= changed_from) & (sex == "f") & (rng.random(12_000) < 0.5)
+    months = pd.DataFrame({"sex": sex, "hired": hired, "predicted": hired * ~lost})
+    months["day"] = pd.to_datetime([f"2026-{one:02d}-15" for one in month])
+    return skbiasamp.audit_over(
+        months.assign(version=np.where(month < since, "1", "2")),
+        time="day",
+        target="hired",
+        prediction="predicted",
+        sensitive="sex",
+        reference=1,
+        version="version",
+        auditor=DirectionalAuditor(interval=None),
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed_from", "since", "on_the_left"),
+    [(8, 2, False), (8, 3, False), (8, 8, True), (8, 9, False), (8, 10, False), (8, 12, False),
+     (2, 2, False)],  # there is no space on its left
+)  # fmt: skip
+def test_the_name_of_a_version_is_not_crossed_by_the_line_of_the_first_alarm(
+    changed_from, since, on_the_left
+):
+    """An alarm is raised in the month after a change."""
+    watch = watched(changed_from, since)
+    assert watch.first_alarm == f"2026-{changed_from + 1:02d}"
+    ((width, _, picture),) = pictures_of(watch.to_html())
+    alarm, line = (
+        float(re.search(rf'<line class="{kind}" x1="([\d.]+)"', picture)[1])
+        for kind in ("first", "version")
+    )
+    at, end = re.search(r'class="of-version" x="([\d.]+)" y="\d+"([^>]*)>', picture).groups()
+    assert ('text-anchor="end"' in end) == on_the_left
+    assert float(at) == pytest.approx(line - 4 if on_the_left else line + 4)
+    first, last = (line - 64, line) if on_the_left else (line + 4, line + 64)  # as wide as it is
+    assert 0 < first < last < width
+    assert changed_from == 2 or not first <= alarm <= last

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -87,16 +88,26 @@ skbiasamp.cross_audit(Slow(), x, y, sensitive_features=sex, cv=20, random_state=
 """
 
 
-def slow_calls(folder):
-    """Write calls that take long enough to be shown; return how Python runs them."""
+@pytest.fixture(scope="module")
+def shown_of_slow_calls(tmp_path_factory):
+    """What calls show that take long: on a terminal, on one where it is turned off, in a file.
+
+    Side by side, since all wait.
+    """
+    folder = tmp_path_factory.mktemp("slow")
     (folder / "mine.py").write_text(SLOW.replace("N_JOBS", "1").replace("N_DRAWS", "8"))
     (folder / "calls.py").write_text(CALLS)
-    return ["calls.py"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with ThreadPoolExecutor() as at_once:
+        terminal = at_once.submit(on_a_terminal, ["calls.py"], folder)
+        off = at_once.submit(on_a_terminal, ["calls.py"], folder, SKBIASAMP_PROGRESS="0")
+        in_a_file = subprocess.run([sys.executable, "calls.py"], cwd=folder, check=False, **pipes)
+    return terminal.result(), off.result(), in_a_file
 
 
-def test_a_terminal_shows_what_takes_long_in_bars_which_are_erased(tmp_path):
+def test_a_terminal_shows_what_takes_long_in_bars_which_are_erased(shown_of_slow_calls):
     pytest.importorskip("tqdm")
-    code, shown = on_a_terminal(slow_calls(tmp_path), tmp_path)
+    (code, shown), *_ = shown_of_slow_calls
     assert code == 0
     assert re.search(r"audit.*leakage.*attackers: .* \d+/\d+ ", shown, re.DOTALL)
     assert re.search(r"folds: .* \d+/40 ", shown)
@@ -104,16 +115,10 @@ def test_a_terminal_shows_what_takes_long_in_bars_which_are_erased(tmp_path):
     assert shown.rstrip("\r").endswith(" ")
 
 
-def test_nothing_is_shown_elsewhere(tmp_path, monkeypatch):
-    """In a file, and on a terminal where it is turned off: side by side, since both wait."""
-    calls = slow_calls(tmp_path)
-    in_a_file = subprocess.Popen(
-        [sys.executable, *calls], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    monkeypatch.setenv("SKBIASAMP_PROGRESS", "0")
-    assert on_a_terminal(calls, tmp_path) == (0, "")
-    assert in_a_file.communicate() == (b"", b"")
-    assert in_a_file.returncode == 0
+def test_nothing_is_shown_elsewhere(shown_of_slow_calls):
+    _, off, in_a_file = shown_of_slow_calls
+    assert off == (0, "")
+    assert (in_a_file.returncode, in_a_file.stdout, in_a_file.stderr) == (0, b"", b"")
 
 
 def test_verbose_writes_few_lines_into_a_log(capsys):
@@ -151,7 +156,7 @@ AUDIT += ["--target", "y", "--prediction", "p", "--sensitive", "sex"]
 ROWS = "sex,y,p\n" + "f,1,0\nm,0,0\nf,0,1\nm,1,1\n" * 20
 
 
-def on_a_terminal(arguments, folder, stop_at=None):
+def on_a_terminal(arguments, folder, stop_at=None, **variables):
     """Return the exit code and output of a process on a terminal; Ctrl-C after some text."""
     ours, theirs = open_terminal()
     process = subprocess.Popen(
@@ -161,6 +166,7 @@ def on_a_terminal(arguments, folder, stop_at=None):
         stdout=theirs,
         stderr=theirs,
         start_new_session=True,
+        env=os.environ | variables,
     )
     os.close(theirs)
     said, stopped = b"", False
@@ -188,26 +194,34 @@ def is_alive(group):
     return True
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_ctrl_c_ends_the_command_with_one_line(n_jobs, tmp_path):
-    (tmp_path / "mine.py").write_text(SLOW.replace("N_JOBS", str(n_jobs)).replace("N_DRAWS", "400"))
-    (tmp_path / "rows.csv").write_text(ROWS)
+def interrupted(n_jobs, folder):
+    """Return the exit code and output of a command that is interrupted, and the files it leaves."""
+    folder.mkdir()
+    (folder / "mine.py").write_text(SLOW.replace("N_JOBS", str(n_jobs)).replace("N_DRAWS", "400"))
+    (folder / "rows.csv").write_text(ROWS)
     options = ["--auditor", "mine:Mine", "--html", "page.html", "--json", "page.json"]
     code, said = on_a_terminal(
-        [*AUDIT, *options], tmp_path, stop_at=rb"attackers: .* [0-9]+/|skbiasamp: rows"
+        [*AUDIT, *options], folder, stop_at=rb"attackers: .* [0-9]+/|skbiasamp: rows"
     )
-    assert code == 130
-    assert "rows.csv" in said
-    assert "skbiasamp: interrupted\r\n" in said
+    return code, said, {one.name for one in folder.iterdir()} - {"__pycache__"}
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_the_command_with_one_line(tmp_path):
+    """With one process and with two workers: side by side, since both wait."""
+    with ThreadPoolExecutor() as at_once:
+        both = [*at_once.map(interrupted, (1, 2), (tmp_path / "one", tmp_path / "two"))]
+    for code, said, left in both:
+        assert code == 130
+        assert "rows.csv" in said
+        assert "skbiasamp: interrupted\r\n" in said
+        assert left == {"mine.py", "rows.csv"}
     # Workers of joblib, which only an auditor of the user's own starts, may say more.
-    if n_jobs == 1:
-        # A bar of tqdm is wiped; without tqdm, its line is ended.
-        ends = (" \rskbiasamp: interrupted\r\n", "...\r\nskbiasamp: interrupted\r\n")
-        assert said.endswith(ends)
-        assert "Traceback" not in said
-    left = {one.name for one in tmp_path.iterdir()} - {"__pycache__"}
-    assert left == {"mine.py", "rows.csv"}
+    (_, said, _), _ = both
+    # A bar of tqdm is wiped; without tqdm, its line is ended.
+    ends = (" \rskbiasamp: interrupted\r\n", "...\r\nskbiasamp: interrupted\r\n")
+    assert said.endswith(ends)
+    assert "Traceback" not in said
 
 
 def test_ctrl_c_while_the_command_starts(tmp_path):

@@ -148,74 +148,18 @@ def test_a_perfect_model_amplifies_nothing(metric, world):
     assert metric(**world | truth) == 0
 
 
-def moved(world, random):
-    """Return rows in another order, whose groups and tasks have other names or places."""
-    train, test = (
-        random.sample(range(n), n) for n in map(len, (world["y_train"], world["y_true"]))
-    )
-    groups = dict(zip(("g0", "g1", "g2"), random.sample(["zoe", "(1,)", "a b"], 3), strict=True))
-    tasks = np.array(random.sample(["cook", "drive", "paint", "sing"], 4))
-    other = {name: one[train if name.endswith("_train") else test] for name, one in world.items()}
-    for name in ("sensitive_train", "sensitive_features", "sensitive_pred"):
-        other[name] = np.array([groups[one] for one in other[name]])
-    if world["y_true"].ndim == 2:
-        columns = random.sample(range(world["y_true"].shape[1]), world["y_true"].shape[1])
-        for name in ("y_train", "y_true", "y_pred"):
-            other[name] = pd.DataFrame(other[name][:, columns], columns=tasks[columns])
-        return other
-    other |= {name: tasks[other[name]] for name in ("y_train", "y_true", "y_pred")}
-    binary = max(world["y_true"].max(), world["y_train"].max()) < 2
-    return other | ({"pos_label": tasks[1]} if binary else {})
-
-
 @pytest.mark.parametrize("name", METRICS)
 @looked_at
-@given(
-    worlds(weights=st.integers(1, 4)),
-    st.randoms(use_true_random=False),
-    st.sampled_from([0.1, 1 / 3, 7.25]),
-)
-def test_order_names_and_the_unit_of_weights_change_no_value(name, world, random, scale):
-    """Not even exact ties, which stay ties in tenths of a row."""
+@given(worlds(weights=st.integers(1, 4)), st.sampled_from([0.1, 1 / 3, 7.25]))
+def test_the_unit_of_weights_changes_no_value(name, world, scale):
+    """Not even exact ties, which stay ties in tenths of a row. (Their order: check_auditor.)"""
     metric = METRICS[name]
-    assert_close(metric(**moved(world, random)), metric(**world))
     # Smoothing adds rows, and whole weights are more rows than fractional ones.
     unsmoothed = {"concentration": 0.0} if name == "differential-fairness" else {}
     if name != "A->T-train":  # which needs training labels
         world = {key: value for key, value in world.items() if not key.endswith("_train")}
     scaled = world | {"sample_weight": world["sample_weight"] * scale}
     assert_close(metric(**scaled, **unsmoothed), metric(**world, **unsmoothed))
-
-
-@every_metric
-@looked_at
-@given(worlds(weights=st.integers(0, 3)))
-def test_a_whole_weight_is_repetition(metric, world):
-    # Rows that name every group and class stay.
-    n = world["sample_weight"] + (np.arange(len(world["sample_weight"])) < 12)
-    repeated = take(world, np.repeat(np.arange(len(n)), n)) | {"sample_weight": None}
-    np.testing.assert_array_equal(metric(**world | {"sample_weight": n}), metric(**repeated))
-
-
-@every_auditor
-@looked_at
-@given(worlds(weights=st.integers(1, 3)), st.sampled_from([0.1, 1 / 3, 7.25]))
-def test_a_whole_weight_is_repetition_in_training_and_its_unit_does_not_matter(
-    auditor, world, scale
-):
-    """Not even for exact ties, which stay ties in tenths of a row."""
-    n = np.resize(world["sample_weight"], len(world["y_train"]))
-    weighted = auditor.fit(**training(world), sample_weight=n).audit(**audited(world))
-    repeated = {key: np.repeat(value, n, axis=0) for key, value in training(world).items()}
-    again = auditor.fit(**repeated).audit(**audited(world))
-    assert auditor.n_samples_fit_ == n.sum()
-    assert_frame_equal(weighted.table, again.table, **EXACT)
-    scaled = auditor.fit(**training(world), sample_weight=n * scale).audit(**audited(world))
-    # Whole weights are more rows than fractional ones. Where the change is of training rows too,
-    # few of them leave more signs open.
-    open_ = ["sign_weight", "amplification"] * str(auditor).startswith("Multi")
-    tables = [one.table.drop(columns=open_) for one in (scaled, weighted)]
-    assert_frame_equal(*tables, rtol=0, atol=1e-12)
 
 
 @looked_at
@@ -258,22 +202,6 @@ def test_halves_and_single_rows_add_up_to_the_whole(world, cut):
     assert first + second == second + first == counted(world)
     assert sum(counted(take(world, [row])) for row in range(len(world["y_true"]))) == counted(world)
     assert_frame_equal((first + second).to_frame(), counted(world).to_frame())
-
-
-@every_auditor
-@looked_at
-@given(worlds(), st.integers(1, 11))
-def test_learning_in_chunks_is_learning_at_once(auditor, world, cut):
-    at_once = auditor.fit(**training(world)).audit(**audited(world))
-    frames = auditor.base_rates_, auditor.y_at_
-    del auditor.contingency_
-    for rows in (slice(cut), slice(cut, None)):
-        chunk = {key: value[rows] for key, value in training(world).items()}
-        auditor.partial_fit(**chunk)
-    assert_frame_equal(auditor.base_rates_, frames[0])
-    assert_frame_equal(auditor.y_at_, frames[1])
-    assert auditor.n_samples_fit_ == len(world["y_train"])
-    assert_frame_equal(auditor.audit(**audited(world)).table, at_once.table, **EXACT)
 
 
 def test_halves_add_up_where_one_lacks_a_value_of_one_of_several_attributes():

@@ -12,6 +12,7 @@ from sklearn.metrics import confusion_matrix
 
 import skbiasamp
 from skbiasamp import (
+    Contingency,
     DirectionalAuditor,
     DPAAuditor,
     LeakageAuditor,
@@ -371,6 +372,23 @@ def test_there_must_be_something_to_audit():
     y, _, group = counted(AMPLIFIED)
     with pytest.raises(ValueError, match="nothing to audit: pass predictions as y_pred"):
         skbiasamp.audit(y, sensitive_features=group)
+
+
+def test_an_error_about_training_rows_names_their_parameter():
+    y, predicted, group = counted(AMPLIFIED)
+    cells, without_labels = (
+        Contingency.from_labels(labels, predicted, sensitive_features=group) for labels in (y, None)
+    )
+    with pytest.raises(
+        ValueError, match=r"have no labels to compare predictions with: pass y_train\."
+    ):
+        skbiasamp.audit(cells, y_train=without_labels)
+    frame = pd.DataFrame({"y": y, "p": predicted, "group": group})
+    columns = {"target": "y", "prediction": {"one": "y", "other": "p"}, "sensitive": "group"}
+    with pytest.raises(TypeError, match=r"^y_train must be a data frame or a query"):
+        skbiasamp.compare(frame, y_train=7, **columns)
+    with pytest.raises(TypeError, match=r"^y_train must hold one value a row"):
+        skbiasamp.audit(y, predicted, sensitive_features=group, y_train=7, sensitive_train=group)
 
 
 def test_a_fitted_auditor_keeps_the_training_labels_it_has_seen():

@@ -156,6 +156,17 @@ def test_probabilities_of_files_and_queries_have_parts(folder, rows, source):
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
 
 
+def test_strata_of_a_query_of_many_tasks_are_those_of_rows(folder, rows):
+    """A query would sum each task by itself, and strata need the rows of all together."""
+    columns = {"target": LABELS, "prediction": PREDICTIONS, "sensitive": "group"}
+    found, expected = (
+        skbiasamp.audit_frame(frame, **columns, given="region", auditor=DirectionalAuditor())
+        for frame in (polars(folder, "test"), rows[1])
+    )
+    pd.testing.assert_frame_equal(found.explanation.strata, expected.explanation.strata)
+    pd.testing.assert_frame_equal(found.summary, expected.summary)
+
+
 @pytest.mark.parametrize("library", ["polars", "ibis", "dask"])
 def test_rows_with_weights_are_counted_by_their_engine(folder, rows, library):
     frame = rows[1].assign(weight=3)

@@ -701,6 +701,10 @@ def test_what_is_no_prediction_is_refused():
     ):
         with pytest.raises(ValueError, match=says):
             skbiasamp.selection_rates(**given, sensitive_features=list("aabb"))
+    with pytest.raises(ValueError, match=r"^y_true has missing values in 1 row"):
+        skbiasamp.selection_rates(labels, y_true=[0, 1, None, 1], sensitive_features=list("aabb"))
+    with pytest.raises(ValueError, match=r"^sensitive_features has 3 rows but y_pred has 4"):
+        skbiasamp.selection_rates(labels, sensitive_features=list("aab"))
     frame = pd.DataFrame({"g": list("fmfm"), "y": labels, "p": labels})
     named = {"sensitive": "g", "target": "y"}
     with pytest.raises(ValueError, match="the predictions of one model; got those of 'a' and 'b'"):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from document_parts import table_of
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, MALSAuditor
@@ -40,13 +41,7 @@ def test_a_step_about_precision_has_the_interval_of_the_difference():
 def test_pairs_of_a_comparison_begin_with_the_largest_change():
     models = {"old": HIRED, "new": guessed(90, 280)}
     report = skbiasamp.compare(HIRED, models, sensitive_features=SEX, random_state=0)
-    (table,) = (
-        item
-        for section in report.to_document().sections
-        for part in section.items
-        for item in getattr(part, "items", ())
-        if getattr(item, "id", "") == "pairs-1"
-    )
+    table = table_of(report, "pairs-1")
     changes = [row.cells[table.columns.index("Change, percentage points")] for row in table.rows]
     # Rates change by −2.5 and +20 points, those of all rows by 8.75.
     assert [cell.value for cell in changes] == pytest.approx([-11.25, 11.25])

@@ -141,13 +141,14 @@ def test_one_hundred_groups_and_few_groups_of_few_rows_are_allowed():
 
 def test_groups_of_training_and_of_chunks_may_have_few_rows():
     groups = np.arange(1000) % 50
-    train = Contingency.from_labels(groups % 2, sensitive_features=groups)
+    weight = np.arange(1000) % 3 + 1
+    train = Contingency.from_labels(groups % 2, sensitive_features=groups, sample_weight=weight)
     few = groups[:60]
     Contingency.from_labels(few % 2, sensitive_features=few, like=train)
     auditor = DirectionalAuditor()
     for low in range(0, 1000, 100):
-        chunk = groups[low : low + 100]
-        auditor.partial_fit(chunk % 2, sensitive_features=chunk)
+        chunk, own = groups[low : low + 100], weight[low : low + 100]
+        auditor.partial_fit(chunk % 2, sensitive_features=chunk, sample_weight=own)
     assert auditor.contingency_ == train
 
 

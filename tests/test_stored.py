@@ -312,6 +312,16 @@ def paths(content):
         yield from ([key, *path] for path in paths(inner))
 
 
+@pytest.mark.parametrize("name", ["task", "group"])
+def test_a_class_of_a_cross_table_may_be_called_like_a_column(name):
+    table = pd.DataFrame({name: [1, 2], "other": [3, 4]}, index=["f", "m"])
+    cells = Contingency.from_counts(table)
+    assert (cells.groups, cells.total) == (("f", "m"), 10)
+    assert sorted(cells.classes) == sorted([name, "other"])
+    with pytest.raises(ValueError, match=r"count must name a column; there is no column 'n'"):
+        Contingency.from_counts(pd.DataFrame({"group": ["f"], "task": [1]}))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_contingency_is_read_and_works_or_its_wrong_field_is_named(kind):
     content = json.loads(kind().to_json())

@@ -190,16 +190,6 @@ def test_groups_by_coin_toss_are_not_significant():
     assert sum(one != "no clear effect" for one in found) <= 2
 
 
-def test_a_weight_is_as_many_rows_in_any_order(world, quick):
-    one = clone(quick).set_params(interval=None)
-    order = np.random.default_rng(0).permutation(700)
-    twice = {
-        name: np.array([*held, *held[:100]], dtype=object)[order] for name, held in world.items()
-    }
-    weight = np.array([2] * 100 + [1] * 500)
-    assert one.score(**world, sample_weight=weight) == pytest.approx(one.score(**twice), abs=1e-9)
-
-
 def test_three_groups(quick):
     rng = np.random.default_rng(0)
     group = rng.choice(["a", "b", "c"], 300)

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from document_parts import table_of
 from scipy import stats
 
 import skbiasamp
@@ -324,7 +325,7 @@ def test_probabilities_and_weights_of_an_engine_are_watched_as_those_of_a_frame(
     for rows in (changed.assign(w=w), changed.assign(w=w, predicted=soft)):
         timelines = [
             skbiasamp.audit_over(
-                frame, reference=3, weight="w", n_draws=99, auditor=DirectionalAuditor(), **NAMED
+                frame, reference=3, weight="w", n_draws=39, auditor=DirectionalAuditor(), **NAMED
             )
             for frame in (rows, lazy(rows).lazy())
         ]
@@ -730,12 +731,7 @@ def test_the_expected_value_of_a_period_like_the_reference_is_that_of_the_refere
     assert second["difference"] == pytest.approx(second["value"] - second["expected"])
     assert timeline.params["direction"] == "A->T"
     pairs = timeline.pairs.query("period == '2026-02'").set_index("group")
-    (table,) = (
-        item
-        for section in timeline.to_document().sections
-        for item in section.items
-        if getattr(item, "id", "") == "pairs-table"
-    )
+    table = table_of(timeline, "pairs-table")
     rows = {row.name: (row.dot, row.ring) for row in table.rows}
     assert rows == {
         group: pytest.approx((100 * pair["value"], 100 * pair["expected"]))
