@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import platform
+from functools import lru_cache
 from importlib import metadata
 from typing import Any
 
@@ -23,6 +24,10 @@ _EXTRAS = (
     "torch",
     "skorch",
 )
+
+
+# Each call reads and parses a file.
+_version_of = lru_cache(metadata.version)
 
 
 def show_versions() -> None:
@@ -58,7 +63,7 @@ def made_now() -> dict[str, Any]:
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "versions": {
             "skbiasamp": __version__,
-            **{name: metadata.version(name) for name in _CORE[:4]},
+            **{name: _version_of(name) for name in _CORE[:4]},
             "Python": platform.python_version(),
         },
     }
