@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from document_parts import part_of, table_of
+from document_parts import part_of, parts_of, table_of
 from scenarios import MANY, QUICK, ROWS, SCENARIOS, TASKS, attacker_of_texts, report
 
 import skbiasamp
@@ -145,13 +145,13 @@ def test_a_metric_by_column_and_by_model_has_the_unit_of_the_page():
     audit = skbiasamp.audit_frame(
         ROWS(), target="cook", prediction="cook_new", sensitive=["sex", "region"], random_state=0
     )
-    panels = [each.panels for each in items(audit.to_document(), "Panels")]
+    panels = [each.panels for each in parts_of(audit, "Panels")]
     (table,) = (each.picture for each in panels[0] if each.wide and "column" in each.title)
     shown = {row.name: row.cells[2].text.replace("−", "-") for row in table.rows}
     for row in audit.by_column.to_dict("records"):
         assert float(shown[row["column"]]) == pytest.approx(100 * row["value"], abs=0.05)
     trained = SCENARIOS["folds_of_one_model"]()
-    panels = [each.panels for each in items(trained.to_document(), "Panels")]
+    panels = [each.panels for each in parts_of(trained, "Panels")]
     (table,) = (each.picture for each in panels[0] if each.wide)
     known = {model.name: model.value for model in trained.facts.trained.models}
     scale = 200 if trained.facts.view == "gap" else 100
@@ -276,7 +276,7 @@ def test_an_impact_ratio_is_not_compared_with_rows_that_are_in_no_ratio():
     text = " ".join(map(str, audit.findings))
     assert "times as often for m as for f." in text
     # The rate of m is a third, as the first screen says; the finding has the interval.
-    (note,) = (each.picture.note for each in items(audit.to_document(), "Card"))
+    (note,) = (each.picture.note for each in parts_of(audit, "Card"))
     assert "“1” is 0.33 times as frequent for m as for f; in the labels, 0.33 times." in note
     assert "0.33" not in text
 
