@@ -371,6 +371,16 @@ LACKING = [
     (lambda: measure(direction="T->A"), "sensitive_pred", "'T->A'"),
     (lambda: score(pred=None), "y_pred", "compares the labels with their predictions"),
     (lambda: measure(y_train=HIRED), "sensitive_train", "is None. Pass both"),
+    (
+        lambda: skbiasamp.audit_frame(
+            BOTH.assign(y=HIRED, p=PREDICTED),
+            target="y",
+            prediction="p",
+            sensitive="sex",
+            train=7,
+        ),
+        "train", "must be a data frame or a query",
+    ),
     (lambda: measure(sensitive_train=SEX), "y_train", "is None. Pass both"),
     (lambda: DirectionalAuditor(reference="test").compare(HIRED, **BY), "y_preds", "is None"),
     (

@@ -236,9 +236,10 @@ class Request:
     def speaking(self) -> AbstractContextManager[None]:
         """Let errors name the columns of a frame, in place of arrays that were not passed."""
         named = of_columns(self.columns)
-        return speaking(
-            {name: role for name, role in named.items() if vars(self).get(name) is None}
-        )
+        names = {name: role for name, role in named.items() if vars(self).get(name) is None}
+        if "train" in inspect.signature(self.verb).parameters:
+            names["y_train"] = "train"
+        return speaking(names)
 
     def check_columns(self) -> None:
         """Raise if columns or scores are named where they cannot be."""
