@@ -357,16 +357,18 @@ def _rounded(cells: Contingency, score: Members) -> Association:
 def _at_threshold(cells: Contingency, score: Array, label: Array) -> tuple[Array, Array]:
     """Return by how much each row is predicted, and the density of rows near the threshold."""
     weight, need = cells.weight, float(cells.weight @ label)
-    level, values = pd.factorize(-score, sort=True)  # from the largest score down
-    inside = np.bincount(level, weight, minlength=len(values))
+    level = pd.factorize(-score, sort=True)[0]  # from the largest score down
+    inside = np.bincount(level, weight)
     before = np.cumsum(inside) - inside
     part = np.divide(need - before, inside, out=np.zeros(len(inside)), where=inside > 0)
     rounded = np.clip(part, 0, 1)[level]
+    del part
     reach = math.sqrt(float((weight * cells.unit_weight) @ (label - rounded) ** 2))
     reach = max(reach, 1e-9 * cells.total)
     # Of each level, as much as is within a standard error of the last row that is predicted.
-    first, last = np.maximum(before, need - reach), np.minimum(before + inside, need + reach)
-    within = np.maximum(last - first, 0)
+    within = np.minimum(before + inside, need + reach)
+    within -= np.maximum(before, need - reach)
+    within = np.maximum(within, 0)
     near = np.divide(within, inside, out=np.zeros(len(inside)), where=inside > 0)[level]
     return rounded, near / (weight @ near)
 
