@@ -262,7 +262,7 @@ def test_small_combinations_are_counted_before_the_report(page):
     page.select_option("#missing", "drop")
     page.wait_for_selector(f"#groups-why:has-text('{counted}')", timeout=LONG)
     # What it advises is there.
-    page.select_option("#groups", label="combinations, those under 30 rows together")
+    page.select_option("#groups", label="combinations, small ones together")
     page.wait_for_selector("#groups-why", state="hidden")
     made = report(page)
     assert "--min-rows 30 " in page.text_content("#command")
