@@ -234,6 +234,71 @@ def test_three_sensitive_columns_with_missing_values(page):
     check_same_numbers(page, made)
 
 
+def test_small_combinations_are_counted_before_the_report(page):
+    table = rows(1200)
+    rng = np.random.default_rng(4)
+    table["age"] = rng.integers(18, 80, len(table)).astype(float)
+    table["origin"] = rng.choice(["here", "near", "far"], len(table), p=[0.85, 0.1, 0.05])
+    table.loc[::50, "age"] = table.loc[::60, "origin"] = np.nan
+    table.to_csv("people.csv", index=False)
+    drop(page, "people.csv")
+    choose(page, sensitive=("sex", "age", "origin"))
+    page.fill("#bins-1", "30, 50")
+    page.locator("#bins-1").blur()
+    cut = table.assign(age=pd.cut(table.age, [0, 30, 50, 99], right=False))
+    sizes = cut.value_counts(["sex", "age", "origin"])  # without missing values
+    small = sizes[sizes < 30]
+    assert 1 < len(small) < len(sizes)
+    said = page.locator("#groups-why")
+    counted = (
+        f"There are {len(sizes)} combinations. {len(small)} of them have fewer than 30 rows "
+        f"(the smallest: {small.min()}). "
+    )
+    page.wait_for_selector(f"#groups-why:has-text('{counted}')", timeout=LONG)
+    assert "take each column on its own" in said.inner_text()
+    page.select_option("#missing", "group")
+    page.wait_for_selector(f"#groups-why:not(:has-text('{counted}'))", timeout=LONG)
+    check_accessible(page)
+    page.select_option("#missing", "drop")
+    page.wait_for_selector(f"#groups-why:has-text('{counted}')", timeout=LONG)
+    # What it advises is there.
+    page.select_option("#groups", label="combinations, small ones together")
+    page.wait_for_selector("#groups-why", state="hidden")
+    made = report(page)
+    assert "--min-rows 30 " in page.text_content("#command")
+    assert (
+        f"other ({len(small)} groups)" in page.frame_locator("#report").locator("main").inner_text()
+    )
+    check_same_numbers(page, made)
+    page.select_option("#groups", "marginal")
+    page.click("button:has-text('Remove'):visible >> nth=-1")
+    page.select_option("#groups", "")
+    page.wait_for_selector("#groups-why:has-text('There are 6 combinations.')", timeout=LONG)
+    assert "fewer than" not in said.inner_text()
+    page.click("button:has-text('Remove'):visible >> nth=-1")
+    assert said.text_content() == ""
+
+
+def test_quoted_decimal_commas_are_pointed_out(page):
+    table = rows()
+    rng = np.random.default_rng(2)
+    scores = np.round(np.clip(table.predicted * 0.4 + rng.random(600) * 0.6, 0, 1), 3)
+    table["score"] = [str(score).replace(".", ",") for score in scores]
+    table["job"] = np.tile(["1,x", "2", "3,5"], 200)  # no number
+    table.to_csv("scores.csv", index=False)
+    drop(page, "scores.csv")
+    assert page.input_value("#decimal") == "."  # thousands may be meant
+    assert page.inner_text("#comma-why").startswith("score: these look like numbers with a comma")
+    choose(page, prediction="score")
+    assert page.is_hidden("#threshold")
+    page.select_option("#decimal", ",")
+    page.wait_for_selector("#comma-why", state="hidden", timeout=LONG)
+    page.fill("#threshold", "0,5")
+    made = report(page)
+    assert "--decimal , " in page.text_content("#command")
+    check_same_numbers(page, made)
+
+
 def test_each_column_on_its_own_has_a_verdict(page):
     table = rows(1200)
     rng = np.random.default_rng(1)

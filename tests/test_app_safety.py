@@ -298,6 +298,27 @@ def test_cuts_are_round_and_leave_no_group_empty(page):
     assert cuts_of(page, {"age": ages}) == {"age": [40, 70]}
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_groups_of_several_columns_are_counted(page, kind):
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
+    n = 100_040  # more than are read at once, so that parts of a file are added up
+    sex = ["f", "m"] * (n // 2)
+    age = [20.0 if i < n - 40 else 60.0 for i in range(n - 4)] + [None] * 4
+    table = pd.DataFrame({"sex": sex, "age": age})
+    content = io.BytesIO()
+    table.to_parquet(content) if kind == "parquet" else table.to_csv(content, index=False)
+    address = f"files/{stored(page, content.getvalue(), f'rows.{kind}')['id']}/columns"
+    asked = {"cuts": {"sex": [], "age": [40]}, "missing": ""}
+    assert page.post(address, json=asked).json() == {"groups": 4, "small": 2, "smallest": 18}
+    asked["missing"] = "group"
+    assert page.post(address, json=asked).json() == {"groups": 6, "small": 4, "smallest": 2}
+    asked["cuts"] = {"sex": [], "age": []}
+    assert page.post(address, json=asked).json() == {"groups": 6, "small": 4, "smallest": 2}
+    asked["cuts"] = {"sex": [40]}
+    assert refused(page.post(address, json=asked))
+
+
 def test_a_line_for_excel_alone_is_refused_with_the_fix(page):
     file = stored(page, b"sep=;\nsex;hired\nf;0\n")
     error = refused(page.post(f"files/{file['id']}/columns", json={}))

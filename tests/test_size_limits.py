@@ -1,7 +1,9 @@
-"""Identifiers and numbers that were not binned are refused before tables are made of them."""
+"""Identifiers and unbinned numbers are refused before tables are made; memory stays small."""
 
+import gc
 import time
 import tracemalloc
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,9 @@ from skbiasamp import (
     metrics,
 )
 from skbiasamp.cli import main
+
+# Internal: the order of cells that several metrics share.
+from skbiasamp.counts.merging import ordered
 from skbiasamp.mitigation import (
     AmplificationThresholdClassifier,
     search,
@@ -37,6 +42,33 @@ def peak_of(call):
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+def test_an_explanation_of_scores_holds_few_numbers_for_each_row():
+    rng, n = np.random.default_rng(0), 50_000
+    group, label = rng.choice(["f", "m"], n), rng.integers(0, 2, n)
+    score = 0.5 * label + 0.3 * rng.random(n)
+    predicted = (score > 0.5).astype(int)
+
+    def explained(rows):
+        how = {"sensitive_features": group[rows], "y_score": score[rows]}
+        return skbiasamp.explain(label[rows], predicted[rows], **how)
+
+    explained(slice(0, 200))  # what is imported is no part of it
+    assert peak_of(lambda: explained(slice(None))) < 29 * 8 * n
+
+
+def test_cells_in_order_are_freed_after_their_last_use():
+    """Without the garbage collector, which does not know how much memory arrays take."""
+    cells = Contingency.from_labels([1, 0, 0, 1], [1, 0, 1, 1], sensitive_features=list("mfmf"))
+    in_order = weakref.ref(ordered(cells))
+    assert ordered(in_order()) is in_order()
+    gc.disable()
+    try:
+        del cells
+        assert in_order() is None
+    finally:
+        gc.enable()
 
 
 def test_estimators_ask_for_fewer_groups():

@@ -351,6 +351,19 @@ def test_a_row_is_only_in_groups_that_agree_with_what_is_known_of_it():
         assert np.isclose(row["predicted_rate_lowest"], rate)
 
 
+def test_rows_may_be_in_the_group_of_those_of_few_rows():
+    """`min_rows` puts them together, which changes nothing but their names."""
+    rng = np.random.default_rng(5)
+    group = rng.choice(["a", "b", "c", "d", None], 600, p=[0.5, 0.4, 0.03, 0.03, 0.04])
+    label, predicted = rng.integers(0, 2, (2, 600))
+    together = np.array(["other (2 groups)" if name in ("c", "d") else name for name in group])
+    how = {"missing": "bounds", "random_state": 0}
+    by_hand = skbiasamp.audit(label, predicted, sensitive_features=together, **how)
+    report = skbiasamp.audit(label, predicted, sensitive_features=group, min_rows=30, **how)
+    assert report.unknown == by_hand.unknown
+    assert report.unknown.lowest < report.unknown.highest
+
+
 def test_counts_and_the_command_have_bounds(tmp_path, capsys):
     from skbiasamp.cli import main
 

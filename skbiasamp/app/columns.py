@@ -11,14 +11,14 @@ import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._io import encoding_of, source_of
+from skbiasamp._io import PARQUET, Source, encoding_of, source_of
 
 _MOST_COLUMNS = 1_000
 _MOST_CLASSES = 50  # values of a column that are listed
@@ -26,16 +26,13 @@ _SHOWN = 5  # rows
 _CHUNK = 100_000  # rows
 _MOST_SAMPLED = 10_000  # numbers of a column of which thirds are made
 _FEW = 10  # numbers that are groups as they are
+_SMALL = 30  # rows: groups of fewer seldom show anything
 
 
 def describe_columns(path: Path, given: dict[str, str]) -> dict[str, Any]:
     """Return how a file is written, its first rows, and what its columns hold."""
-    form: dict[str, str] = {}
-    if path.suffix == ".parquet":
-        chunks = _chunks_of_parquet(path)
-    else:
-        form = _format_of(path, given)
-        chunks = _chunks_of_text(path, form)
+    table = _table_of(path, given)
+    chunks = _chunks(table)
     first = next(chunks, pd.DataFrame())
     if first.empty:
         raise ValueError("It has no rows: there is nothing to audit.")
@@ -46,12 +43,32 @@ def describe_columns(path: Path, given: dict[str, str]) -> dict[str, Any]:
         for name, column in columns.items():
             column.add(chunk[name])
     shown = first.head(_SHOWN).astype(object)
+    encoding = table.encoding.removesuffix("-sig")
     return {
-        "format": form,
+        "format": {"encoding": encoding, "delimiter": table.delimiter, "decimal": table.decimal},
         "n_rows": n_rows,
         "rows": [["" if pd.isna(cell) else str(cell)[:80] for cell in row] for row in shown.values],
         "columns": [{"name": name} | column.describe() for name, column in columns.items()],
     }
+
+
+def count_groups(path: Path, asked: dict[str, Any]) -> dict[str, int]:
+    """Return how many combinations of values some columns have, and how many rows the smallest.
+
+    `cuts` has the columns, each with the numbers at which it is cut.
+    """
+    sizes: Counter[Any] = Counter()
+    for chunk in _chunks(_table_of(path, asked)):
+        for name, cuts in asked["cuts"].items():
+            if cuts:
+                edges = [-math.inf, *cuts, math.inf]
+                chunk[name] = pd.cut(chunk[name], edges, right=False, labels=False)
+        groups = chunk[list(asked["cuts"])].astype(object)
+        in_group = asked["missing"] == "group"
+        groups = groups.where(groups.notna(), None) if in_group else groups.dropna()
+        sizes.update(zip(*(groups[name] for name in groups), strict=True))
+    small = [size for size in sizes.values() if size < _SMALL]
+    return {"groups": len(sizes), "small": len(small), "smallest": min(small, default=0)}
 
 
 class _Column:
@@ -109,54 +126,46 @@ def _cuts(numbers: np.ndarray[Any, Any]) -> list[float]:
     return inner or [float(max(thirds[1], above.min()))]  # most numbers are equal
 
 
-def _format_of(path: Path, given: dict[str, str]) -> dict[str, str]:
-    """Return the encoding, delimiter and decimal sign that a text file seems to have."""
+def _table_of(path: Path, given: dict[str, Any]) -> Source:
+    """Return a file with its columns, and how it is or seems to be written if it is text."""
     known = {name: given.get(name) or None for name in ("encoding", "delimiter", "decimal")}
-    known["encoding"] = known["encoding"] or encoding_of(path)
+    if path.suffix != PARQUET:
+        encoding = known["encoding"] or encoding_of(path)
+        known["encoding"] = "utf-8-sig" if encoding == "utf-8" else encoding
     columns = source_of(path, [], **known).columns
-    table = source_of(path, list(columns or ()), **known)  # decimal signs of all
-    encoding = table.encoding.removesuffix("-sig")
-    return {"encoding": encoding, "delimiter": table.delimiter, "decimal": table.decimal}
+    return source_of(path, list(columns or ()), **known)  # decimal signs of all
 
 
-def _chunks_of_text(path: Path, form: dict[str, str]) -> Iterator[pd.DataFrame]:
-    encoding, delimiter = form["encoding"], form["delimiter"]
-    encoding = "utf-8-sig" if encoding == "utf-8" else encoding
-    with path.open(encoding=encoding, newline="") as file:
-        header = next(csv.reader(file, delimiter=delimiter))
-    _check_header(header)
-    yield from pd.read_csv(
-        path,
-        sep=delimiter,
-        encoding=encoding,
-        decimal=form["decimal"],
-        names=header,
-        header=0,
-        index_col=False,
-        keep_default_na=False,
-        na_values=[""],
-        low_memory=False,
-        chunksize=_CHUNK,
-    )
-
-
-def _chunks_of_parquet(path: Path) -> Iterator[pd.DataFrame]:
+def _chunks(table: Source) -> Iterator[pd.DataFrame]:
+    _check_header(table.columns or ())
+    if table.delimiter:
+        yield from pd.read_csv(
+            table.path,
+            sep=table.delimiter,
+            encoding=table.encoding,
+            decimal=table.decimal,
+            names=table.columns,
+            header=0,
+            index_col=False,
+            keep_default_na=False,
+            na_values=[""],
+            low_memory=False,
+            chunksize=_CHUNK,
+        )
+        return
     try:
         import pyarrow.parquet
     except ImportError:
         import polars
 
-        _check_header(list(polars.read_parquet_schema(path)))
-        for part in polars.read_parquet(path).iter_slices(_CHUNK):
+        for part in polars.read_parquet(table.path).iter_slices(_CHUNK):
             yield pd.DataFrame(part.to_dict(as_series=False))
     else:
-        file = pyarrow.parquet.ParquetFile(path)
-        _check_header(file.schema_arrow.names)
-        for batch in file.iter_batches(_CHUNK):
+        for batch in pyarrow.parquet.ParquetFile(table.path).iter_batches(_CHUNK):
             yield batch.to_pandas()
 
 
-def _check_header(names: list[str]) -> None:
+def _check_header(names: Sequence[str]) -> None:
     if len(names) > _MOST_COLUMNS:
         raise ValueError(f"It has {len(names):,} columns; at most {_MOST_COLUMNS:,} are allowed.")
     for name, n in Counter(names).items():
@@ -166,7 +175,9 @@ def _check_header(names: list[str]) -> None:
 
 if __name__ == "__main__":
     try:
-        json.dump(describe_columns(Path(sys.argv[1]), json.loads(sys.argv[2])), sys.stdout)
+        asked = json.loads(sys.argv[2])
+        answer = count_groups if "cuts" in asked else describe_columns
+        json.dump(answer(Path(sys.argv[1]), asked), sys.stdout)
     except (ValueError, csv.Error, OSError, ImportError) as error:
         text = str(error).removeprefix("Error tokenizing data. C error: ").strip()
         sys.exit(text.replace(sys.argv[1], "It"))

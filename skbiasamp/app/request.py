@@ -14,7 +14,7 @@ OUTPUTS = {"html": "report.html", "json": "report.json", "markdown": "report.md"
 _OF_PAGE = {
     *("target", "prediction", "sensitive", "bins", "numeric", "threshold", "positive"),
     *("favourable", "missing", "groups", "limit", "weight", "cluster", "given", "score"),
-    *("delimiter", "encoding", "decimal"),
+    *("delimiter", "encoding", "decimal", "min-rows"),
 }
 
 

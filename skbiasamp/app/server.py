@@ -23,15 +23,8 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import ClientDisconnect
-from starlette.requests import Request as HttpRequest
-from starlette.responses import (
-    FileResponse,
-    JSONResponse,
-    RedirectResponse,
-    Response,
-    StreamingResponse,
-)
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -87,7 +80,7 @@ class Guard:
         elif first == "open" and self.key and _equal(rest, self.key):
             # Other users of the machine can see the address that a browser is started with.
             self.key = ""
-            answer = RedirectResponse(f"/{self.token}/", 303)
+            answer = Response(status_code=303, headers={"location": f"/{self.token}/"})
         elif not _equal(first, self.token):
             answer = Response("Use the whole address that skbiasamp app has printed.", 403)
         await answer(scope, receive, send_guarded)
@@ -140,7 +133,7 @@ class App:
             for job in self.jobs.values():
                 await job.end()
 
-    async def receive(self, request: HttpRequest) -> Response:
+    async def receive(self, request: Request) -> Response:
         """Store the body of the request, a file."""
         content = request.stream()
         try:
@@ -153,7 +146,7 @@ class App:
                         pass
             raise
 
-    async def example(self, request: HttpRequest) -> Response:
+    async def example(self, request: Request) -> Response:
         """Store COMPAS, as a reviewer would have it."""
         compas = load_compas()
         rows = compas.frame[["age", "sex", "race", "two_year_recid"]]
@@ -170,13 +163,13 @@ class App:
         self.files[file.id] = file
         return JSONResponse({"id": file.id, "name": file.name})
 
-    async def remove(self, request: HttpRequest) -> Response:
+    async def remove(self, request: Request) -> Response:
         """Delete a file."""
         file = self._file(request.path_params["id"])
         shutil.rmtree(self.files.pop(file.id).path.parent)
         return Response(status_code=204)
 
-    async def columns(self, request: HttpRequest) -> Response:
+    async def columns(self, request: Request) -> Response:
         """Return what a file holds, read in a process of its own."""
         file, output = self._file(request.path_params["id"]), list[str]()
         given = json.dumps(await request.json())
@@ -189,7 +182,7 @@ class App:
             raise RefusedError(f"{file.name}: {lines[-1]}")
         return Response(answer, media_type="application/json")
 
-    async def start(self, request: HttpRequest) -> Response:
+    async def start(self, request: Request) -> Response:
         """Start an audit."""
         fields = await request.json()
         files, names = dict[str, StoredFile](), dict[str, str]()
@@ -208,7 +201,7 @@ class App:
         answer = {"id": job.id, "names": names, "models": asked.models, "record": record}
         return JSONResponse(answer | {"command": shlex.join(command)})
 
-    async def tab(self, request: HttpRequest) -> Response:
+    async def tab(self, request: Request) -> Response:
         """Keep what was chosen in a tab of the browser, until its page is loaded again."""
         tab = request.path_params["tab"]
         if request.method == "PUT":
@@ -224,12 +217,12 @@ class App:
         order = "before" if since < self.reported.get(sha256, datetime.max) else "after"
         return f"The limit was set at {since:%H:%M:%S}, {order} a report of this file was made."
 
-    async def cancel(self, request: HttpRequest) -> Response:
+    async def cancel(self, request: Request) -> Response:
         """End an audit."""
         await self._job(request).end()
         return Response(status_code=204)
 
-    async def events(self, request: HttpRequest) -> Response:
+    async def events(self, request: Request) -> Response:
         """Return the progress of an audit as it comes."""
         job = self._job(request)
 
@@ -241,7 +234,7 @@ class App:
 
         return StreamingResponse(stream(), media_type="text/event-stream")
 
-    async def report(self, request: HttpRequest) -> Response:
+    async def report(self, request: Request) -> Response:
         """Return a file that an audit has written, to be shown or saved."""
         job, name = self._job(request), request.path_params["report"]
         if name not in OUTPUTS.values() or job.state != "done":
@@ -258,7 +251,7 @@ class App:
             raise RefusedError("This file is no longer there: drop it again.")
         return self.files[file_id]
 
-    def _job(self, request: HttpRequest) -> Job:
+    def _job(self, request: Request) -> Job:
         if request.path_params["id"] not in self.jobs:
             raise RefusedError("This report is no longer there: make it again.")
         return self.jobs[request.path_params["id"]]
@@ -280,7 +273,7 @@ def _policy_of(page: str) -> str:
     )
 
 
-async def _refuse(request: HttpRequest, error: Exception) -> Response:
+async def _refuse(request: Request, error: Exception) -> Response:
     # Closed, since the rest of a file that is refused has no end, perhaps.
     return JSONResponse({"error": str(error)}, 422, {"connection": "close"})
 

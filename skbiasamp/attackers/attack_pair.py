@@ -160,7 +160,10 @@ def balance(table: Array) -> Array:
     """Give every class the same weight, and the table its total."""
     total = table.sum(axis=-2, keepdims=True)
     n = np.maximum((total > 0).sum(axis=-1, keepdims=True), 1)
-    return np.asarray(table * divide(1.0, total) * total.sum(axis=-1, keepdims=True) / n)
+    balanced = np.asarray(table * divide(1.0, total))
+    balanced *= total.sum(axis=-1, keepdims=True)  # in place: tables are large
+    balanced /= n
+    return balanced
 
 
 def other_folds(table: Array) -> Array:
@@ -437,7 +440,14 @@ class AttackPair:
             if learnt is not None and attack.training is not None:
                 rate = self.rate_of(attack, learnt_rates)
                 train = self.tables(attack.training, learnt, rate, noise)
-            scores.append(self.score(table, predict(self.training_tables(train))))
+            # Some draws at a time: what is made on the way takes several times their memory.
+            size = max(1, _HELD // 8 // table[0].size)
+            parts = [slice(low, low + size) for low in range(0, len(table), size)]
+            qualities = [
+                self.score(table[some], predict(self.training_tables(train[some])))
+                for some in parts
+            ]
+            scores.append(np.concatenate(qualities))
         return Qualities(scores[0], scores[-1], self.best_guess(table))
 
     def chunks(self, n_draws: int, n_folds: int, blocks: Blocks | None = None) -> list[int]:

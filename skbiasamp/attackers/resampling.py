@@ -101,8 +101,8 @@ def resample(
         cuts = [rng.multinomial(sizes, counts / n)]
         total = cuts[0].sum(axis=1)
         cuts += [np.moveaxis(rng.multinomial(total, shares), -1, 1) for _ in range(n_cuts - 1)]
-        every = np.stack(cuts, axis=1).reshape(-1, n_folds, size)
-        return _weights(cells, every.astype(float))
+        every = np.stack(cuts, axis=1, dtype=float).reshape(-1, n_folds, size)
+        return _weights(cells, every)
     owner = np.repeat(np.arange(size), counts)
     starts = np.arange(n_folds) * size
     # Single precision is exact up to 2**24, and halves what the products have to read.

@@ -201,6 +201,8 @@ class Cells:
     @cached_property
     def row_weight(self) -> Array:
         """What each row of a cell weighs."""
+        if self.whole:  # 1, and 0 without rows
+            return self.unit_weight
         none = np.zeros(self.weight.shape)  # what no resample drew has no row, and weighs nothing
         return np.divide(self.weight, self.rows, out=none, where=self.rows > 0)
 
@@ -222,7 +224,7 @@ class Cells:
     def units(self) -> Array:
         """How many independent rows each cell is."""
         if self.whole:
-            return np.array(self.weight, dtype=float)
+            return np.asarray(self.weight, dtype=float)
         none = np.array(self.rows, dtype=float)
         return np.divide(self.weight, self.unit_weight, out=none, where=self.unit_weight > 0)
 

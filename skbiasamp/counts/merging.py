@@ -106,10 +106,11 @@ def ordered(cells: C) -> C:
             order, weight = order[new], np.add.reduceat(weight, np.flatnonzero(new))
         same = np.array_equal(order, np.arange(cells.n_cells))
         in_order = cells if same else take(cells, order, weight)
-        in_order._ordered = in_order  # in order already, if it is asked again
-        given._ordered = in_order
-        cells = given
-    result: C = cells._ordered
+        in_order._ordered = True  # not itself, or its memory would not be free after its last use
+        if in_order is not given:
+            given._ordered = in_order
+        cells = in_order
+    result: C = cells if cells._ordered is True else cells._ordered
     return result
 
 

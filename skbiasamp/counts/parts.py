@@ -48,9 +48,9 @@ def of_model(cells: C, model: str) -> C:
     # Labels are the same for all models: what is counted of them alone is counted once.
     computed = cells._computed.items()
     own_cells._computed = {sides: sums for sides, sums in computed if {*sides} <= {*LABELS}}
-    if cells._ordered is cells:
+    if cells._ordered is True:
         # Models share one order and one set of cells, so that draws are the same for all.
-        own_cells._ordered = own_cells
+        own_cells._ordered = True
     return own_cells
 
 

@@ -107,11 +107,13 @@ class Term:
         inside = inside * self.leverage[..., condition]
         times = self.times * np.ones(1)
         rate = known_or_zero(self.rate[condition, outcomes])
-        own = inside[:, None] * (values - np.multiply.outer(times, rate))
-        if not self.centre:
-            return np.asarray(own)
-        overall = np.multiply.outer(times, self.overall[outcomes])
-        return np.asarray(own - (values - overall) / self.total)
+        own = np.asarray(values - np.multiply.outer(times, rate))
+        own *= inside[:, None]  # in place: each array has a number for each row
+        if self.centre:
+            values -= np.multiply.outer(times, self.overall[outcomes])
+            values /= self.total
+            own -= values
+        return own
 
     def lines(self) -> tuple[Array, Array]:
         """Return slopes and offsets of what rows add to pairs (groups × pairs), if they are plain.

@@ -202,19 +202,19 @@ def _calibration(cells: Contingency, predicted: Labels) -> pd.DataFrame:
     labels, scores = dense_numbers(cells, LABEL), dense_numbers(cells, predicted)
     tables = []
     for task, label, score in zip(cells.tasks, labels.T, scores.T, strict=True):
-        order = np.argsort(score, kind="stable")
-        reached = np.cumsum((cells.weight * (score * (1 - score) + 1e-9))[order])
-        ends = score[order][np.searchsorted(reached, reached[-1] * np.arange(1, _BINS) / _BINS)]
-        of = np.unique(np.searchsorted(ends, score), return_inverse=True)[1]
+        of = _bins_of(cells, score)
         # One entry a row: of a matrix of bins × rows most would be 0.
-        place = of, np.arange(len(of))
-        apart = sparse.csr_array((label - score, place))
-        squares, varies = cells.weight * cells.row_weight, score * (1 - score)
+        apart = sparse.csr_array((label - score, (of, np.arange(len(of)))))
         n, moved = np.bincount(of, cells.weight), apart @ cells.weight
-        expected, own = np.bincount(of, varies * squares), apart.power(2) @ squares
+        squares = cells.weight * cells.row_weight
+        expected = np.bincount(of, score * (1 - score) * squares)
+        own = apart.power(2) @ squares
+        del squares
         scale = np.sqrt(np.divide(expected, own, out=np.zeros(len(n)), where=own > 0))
         sums, times = unit_sums(cells, apart)
+        del apart
         spread = scale * ((sums * times) @ sums.T).toarray() * scale[:, None]
+        del sums, times
         size = moved @ np.linalg.pinv(spread, hermitian=True) @ moved
         rank = max(int(np.linalg.matrix_rank(spread, hermitian=True)), 1)
         impossible = ((expected == 0) & (own > 0)).any()
@@ -223,6 +223,15 @@ def _calibration(cells: Contingency, predicted: Labels) -> pd.DataFrame:
         of_bins |= {"label_rate": np.bincount(of, label * cells.weight) / n, "p_value": p}
         tables.append(pd.DataFrame({"task": [task] * len(n), **of_bins}))
     return pd.concat(tables, ignore_index=True)
+
+
+def _bins_of(cells: Contingency, score: Array) -> Array:
+    """Return the bin that the score of each cell is in."""
+    order = np.argsort(score, kind="stable")
+    reached = np.cumsum((cells.weight * (score * (1 - score) + 1e-9))[order])
+    ends = score[order][np.searchsorted(reached, reached[-1] * np.arange(1, _BINS) / _BINS)]
+    of = np.searchsorted(ends, score)
+    return np.asarray((np.cumsum(np.bincount(of) > 0) - 1)[of])  # without bins that are empty
 
 
 def _uncalibrated(table: pd.DataFrame) -> Iterator[str]:
@@ -348,16 +357,18 @@ def _rounded(cells: Contingency, score: Members) -> Association:
 def _at_threshold(cells: Contingency, score: Array, label: Array) -> tuple[Array, Array]:
     """Return by how much each row is predicted, and the density of rows near the threshold."""
     weight, need = cells.weight, float(cells.weight @ label)
-    level, values = pd.factorize(-score, sort=True)  # from the largest score down
-    inside = np.bincount(level, weight, minlength=len(values))
+    level = pd.factorize(-score, sort=True)[0]  # from the largest score down
+    inside = np.bincount(level, weight)
     before = np.cumsum(inside) - inside
     part = np.divide(need - before, inside, out=np.zeros(len(inside)), where=inside > 0)
     rounded = np.clip(part, 0, 1)[level]
+    del part
     reach = math.sqrt(float((weight * cells.unit_weight) @ (label - rounded) ** 2))
     reach = max(reach, 1e-9 * cells.total)
     # Of each level, as much as is within a standard error of the last row that is predicted.
-    first, last = np.maximum(before, need - reach), np.minimum(before + inside, need + reach)
-    within = np.maximum(last - first, 0)
+    within = np.minimum(before + inside, need + reach)
+    within -= np.maximum(before, need - reach)
+    within = np.maximum(within, 0)
     near = np.divide(within, inside, out=np.zeros(len(inside)), where=inside > 0)[level]
     return rounded, near / (weight @ near)
 

@@ -339,6 +339,11 @@ def everyone_of(source: RowSource, test: Contingency, *, asked: bool) -> Everyon
         how = {**source.how, "missing": "group", "min_rows": None, "max_groups": np.inf}
         rows = source.y_true, source.labels, source.columns
         cells = count_labels(*rows, like=test, engine={"joint": True}, **how)
+        if source.how.get("min_rows"):  # rare groups are apart here, and none of the test's
+            n = cells.count("group")
+            cells = cells.select(
+                groups=[name for name, m in zip(cells.groups, n, strict=True) if m]
+            )
     if not any(map(is_unknown, cells.groups)):
         return None
     lost = [*map(is_unknown, test.groups)]

@@ -37,7 +37,7 @@ const WORDS = {
   "--missing drop": "“leave these rows out”", "--missing group": "“a group of their own”",
   "--missing bounds": "“leave these rows out, and say what they could change”",
   "--missing": "rows without a value", "--groups marginal": "“each column on its own”",
-  "--groups": "several columns", "--bins": "cutting",
+  "--groups": "several columns", "--min-rows": "small combinations in one group", "--bins": "cutting",
   "--target": "the label", "--prediction": "the prediction", "--sensitive": "sensitive columns:",
   "--train": "the training file", "--weight": "the weight", "--cluster": "the cluster", "--given": "the strata",
   "--score": "the scores behind the prediction",
@@ -100,31 +100,24 @@ const errorAt = (field, text) => Object.assign(new Error(text), {field});
 
 const uploads = {};
 
-function send(role, file) {
+async function send(role, file) {
+  clearErrors();
+  if (!file) return;
   uploads[role]?.abort();
-  const request = uploads[role] = new XMLHttpRequest();  // fetch does not say how much was sent
-  request.open("POST", `files?name=${encodeURIComponent(file.name)}`);
-  request.upload.onprogress = ({loaded, total}) => {
-    $(`status-${role}`).textContent = `Copying ${file.name}: ${Math.round(100 * loaded / total)} %`;
-  };
-  request.responseType = "json";
-  request.onload = () => {
-    if (request.status === 200) received(role, request.response);
-    else refuse(role, request.response?.error ?? `The app answered with error ${request.status}.`);
-  };
-  // A server that refuses a large file ends the connection before all of it was sent.
-  request.onerror = () => refuse(role, `${file.name} was not taken: it is too large or no table, or the app has ended.`);
-  request.send(file);
+  const {signal} = uploads[role] = new AbortController();
+  $(`status-${role}`).textContent = `Copying ${file.name} …`;
+  try {
+    await received(role, await ask(`files?name=${encodeURIComponent(file.name)}`, {method: "POST", body: file, signal}));
+  } catch ({message}) {
+    // A server that refuses a large file ends the connection before all of it was sent.
+    const lost = `${file.name} was not taken: it is too large or no table, or the app has ended.`;
+    if (!signal.aborted) refuse(role, message === GONE ? lost : message);
+  }
 }
 
 function refuse(role, text) {
   $(`status-${role}`).textContent = files[role] ? `Still used: ${files[role].name}` : "";
   fail(role, text);
-}
-
-function take(role, list) {
-  clearErrors();
-  if (list.length) send(role, list[0]);
 }
 
 function showStatus(role) {
@@ -133,15 +126,20 @@ function showStatus(role) {
   $(`status-${role}`).replaceChildren(`✓ ${name}: ${count(n_rows)} rows, ${columns.length} columns `, ...role === "test" ? [] : [button]);
 }
 
+// Reads a file that was stored, or reads it again in another way.
+async function read(role, file, how) {
+  const described = await post(`files/${file.id}/columns`, how);
+  if (files[role] && files[role].id !== file.id) forget(files[role]);
+  files[role] = {proposed: described.format, ...file, ...described};
+  showStatus(role);
+  if (role === "test") showFile();
+  changed();
+}
+
 async function received(role, file) {
   $(`status-${role}`).textContent = `Reading ${file.name} …`;
   try {
-    const described = await post(`files/${file.id}/columns`, role === "test" ? {} : format());
-    if (files[role]) forget(files[role]);
-    files[role] = {...file, ...described, proposed: described.format};
-    showStatus(role);
-    if (role === "test") showFile();
-    changed();
+    await read(role, file, role === "test" ? {} : format());
   } catch (error) {
     forget(file);
     refuse(role, error.message);
@@ -158,15 +156,9 @@ function remove(role) {
 
 const format = () => (files.test?.format.delimiter ? Object.fromEntries(FORMAT.map((name) => [name, $(name).value])) : {});
 
-async function reread() {
+function reread() {
   clearErrors();
-  try {
-    Object.assign(files.test, await post(`files/${files.test.id}/columns`, format()));
-    showFile();
-    changed();
-  } catch (error) {
-    fail("test", error.message);
-  }
+  read("test", files.test, format()).catch(({message}) => fail("test", message));
 }
 
 function showFile() {
@@ -176,14 +168,14 @@ function showFile() {
   for (const [name, value] of Object.entries(file.format)) $(name).value = value;
   const row = (tag, cells) => make("tr", {}, ...cells.map((cell) => make(tag, {textContent: cell})));
   const names = file.columns.map(({name}) => name);
+  const seen = names.map((_, i) => [...file.columns[i].classes, ...file.rows.map((cells) => cells[i])]);
+  const commas = names.filter((_, i) => seen[i].join("").includes(",") && seen[i].every((cell) => /^-?\d*(,\d+)?$/.test(cell)));
+  $("comma-why").textContent = commas.length ? `${commas.join(", ")}: these look like numbers with a comma, such as 0,5, and ` +
+    "are read as texts. If the comma is their decimal sign, choose it above." : "";
   $("rows").tHead.replaceChildren(row("th", names));
   $("rows").tBodies[0].replaceChildren(...file.rows.map((cells) => row("td", cells)));
   const firsts = {target: "please choose", prediction: "please choose", "add-sensitive": "add a column"};
-  for (const id of [...SINGLE, "add-sensitive"]) {
-    const kept = $(id).value;  // what was chosen for a file with the same columns stays
-    $(id).replaceChildren(new Option(firsts[id] ?? "none", ""), ...names.map((name) => new Option(name, name)));
-    if (names.includes(kept)) $(id).value = kept;
-  }
+  for (const id of [...SINGLE, "add-sensitive"]) offer(id, firsts[id] ?? "none", names);
   sensitive = sensitive.filter(({column}) => names.includes(column));
   file.roles = propose(file.columns);
 }
@@ -263,11 +255,12 @@ function showSensitive() {
     const column = columnOf(entry.column);
     const drop = () => { sensitive.splice(i, 1); changed(); $("add-sensitive").focus(); };
     const button = make("button", {type: "button", textContent: "Remove", ariaLabel: `Remove ${entry.column}`, onclick: drop});
-    const item = make("li", {}, make("b", {textContent: entry.column}), `${says(column)} `, button);
+    const item = make("li", {}, make("b", {textContent: entry.column}), ` ${says(column)} `, button);
     if (column.cuts.length) {
       const text = `Cut ${entry.column} into groups at these numbers. Empty: each number is a group.`;
       const input = make("input", {id: `bins-${i}`, value: entry.bins, autocomplete: "off"});
       input.addEventListener("input", () => { entry.bins = input.value; showLimit(); showStale(); });
+      input.addEventListener("change", countGroups);
       const why = `Proposal: ${column.cuts.join(", ")}. These are round numbers near the thirds of the rows. ` +
         "Enter others if the law or your question names them.";
       item.append(make("label", {htmlFor: input.id, textContent: text}), input, make("p", {className: "why", textContent: why}));
@@ -276,10 +269,9 @@ function showSensitive() {
   }));
 }
 
-function options(id, first, column) {
-  const kept = $(id).value;
-  const values = column?.classes ?? [];
-  $(id).replaceChildren(new Option(first, ""), ...values.map((value) => new Option(`${column.name} is ${value}`, value)));
+function offer(id, first, values, textOf = (value) => value) {
+  const kept = $(id).value;  // what was chosen for a file with the same columns stays
+  $(id).replaceChildren(new Option(first, ""), ...values.map((value) => new Option(textOf(value), value)));
   if (values.includes(kept)) $(id).value = kept;
 }
 
@@ -291,6 +283,7 @@ const isNumeric = () => $("numeric").checked && !$("numeric-field").hidden;
 function changed() {
   if (!files.test) return;
   const [target, prediction] = [columnOf($("target").value), columnOf($("prediction").value)];
+  const outcome = (value) => `${target.name} is ${value}`;
   hide("numeric", !(target?.number && target.classes.length !== 2));
   $("numeric-why").textContent = target?.number && !target.classes.length ? `Proposal: yes. ${target.name} has ${says(target)}.` : "";
   const scored = !isNumeric() && prediction?.number && target?.classes.length === 2 && prediction.classes.length !== 2;
@@ -298,13 +291,14 @@ function changed() {
   $("threshold-why").textContent = scored ? `${prediction.name} holds ${says(prediction)}. Enter the score from ` +
     "which people are selected in practice." : "";
   hide("positive", !(scored && target.classes.join() !== "0,1"));
-  options("positive", "please choose", target);
+  offer("positive", "please choose", target?.classes ?? [], outcome);
   hide("favourable", isNumeric() || !target?.classes.length || compares());
-  options("favourable", "I do not know, or it depends", target);
+  offer("favourable", "I do not know, or it depends", target?.classes ?? [], outcome);
   const lacking = sensitive.map(({column}) => columnOf(column)).filter(({missing}) => missing);
   hide("missing", !lacking.length);
   $("missing-why").textContent = lacking.map(({name, missing}) => `${name}: ${count(missing)} rows`).join(", ");
   hide("groups", sensitive.length < 2);
+  countGroups();
   showLimit();
   showSensitive();
   showProposals();
@@ -322,6 +316,24 @@ const LIMITS = {
   means: {about: "the distances of groups to all rows, in the mean, in standard deviations of the label", parts: 1,
     example: 0.1, size: 1, of: (size) => `distances of ${size} in the labels`, mean: ", in the mean over groups"},
 };
+// Combinations of several columns may be groups of few rows, which should be known before the report is made.
+const SMALL = "30";  // rows
+let counted = "";  // the combinations that were counted last
+
+async function countGroups() {
+  const cuts = sensitive.map((entry) => [entry.column, isCut(entry) ? cutsOf(entry).map(decimal) : []]);
+  const asked = {cuts: Object.fromEntries(cuts), missing: $("missing").value, ...format()};
+  const key = sensitive.length < 2 || $("groups").value ? "" : files.test.id + JSON.stringify(asked);
+  if (key === counted) return;
+  counted = key;
+  const answer = key && await post(`files/${files.test.id}/columns`, asked).catch(() => null);
+  if (key !== counted) return;
+  const {groups, small, smallest} = answer || {small: 0};
+  const few = `${count(small)} of them ${small === 1 ? "has" : "have"} fewer than ${SMALL} rows (the smallest: ${smallest}). ` +
+    "So few rows seldom show a clear effect: put them together, take each column on its own, or leave a column out.";
+  $("groups-why").textContent = answer ? `There are ${count(groups)} combinations. ${small ? few : ""}` : "";
+}
+
 const isCut = ({column, bins}) => columnOf(column).cuts.length && bins.trim();
 const cutsOf = ({bins}) => bins.trim().split(/[\s,;]+/);
 
@@ -332,7 +344,7 @@ function limitKind() {
     const own = isCut(entry) ? cutsOf(entry).length + 1 : classes.length || Infinity;
     return own + (missing && $("missing").value === "group" ? 1 : 0);
   });
-  const n = $("groups").value ? Math.max(...sizes) : sizes.reduce((all, own) => all * own, 1);
+  const n = $("groups").value === "marginal" ? Math.max(...sizes) : sizes.reduce((all, own) => all * own, 1);
   return n > 2 || columnOf($("target").value)?.classes.length > 2 ? LIMITS.gaps : LIMITS.gap;
 }
 
@@ -417,7 +429,8 @@ function chosen() {
   add("sensitive", ...sensitive.map(({column}) => column));
   add("bins", ...sensitive.filter(isCut).map((entry) =>
     `${entry.column}=${cutsOf(entry).map((cut) => number("sensitive", cut)).join(",")}`));
-  for (const id of ["weight", "cluster", "positive", "missing", "groups"]) add(id, shown(id));
+  for (const id of ["weight", "cluster", "positive", "missing"]) add(id, shown(id));
+  add(shown("groups") === SMALL ? "min-rows" : "groups", shown("groups"));
   for (const id of compares() ? [] : ["given", "score", "favourable"]) add(id, shown(id));
   if (shown("threshold")) add("threshold", number("threshold", shown("threshold")));
   if (shown("limit").trim()) add("limit", number("limit", shown("limit"), limitKind().parts));
@@ -463,6 +476,7 @@ function python({names, models}, options) {
   for (const id of ["target", "weight", "cluster", "given", "score", "missing", "groups", "positive", "favourable"]) {
     if (options[id]) lines.push(`    ${id === "positive" ? "pos_label" : id}=${literal(options[id][0])},`);
   }
+  if (options["min-rows"]) lines.push(`    min_rows=${SMALL},`);
   for (const id of compared ? ["threshold"] : ["threshold", "limit"]) if (options[id]) lines.push(`    ${id}=${options[id][0]},`);
   if (options.numeric) lines.push("    auditor=skbiasamp.NumericAuditor(),");
   if (names.train) lines.push(`    ${compared ? "y_train" : "train"}=training,`);
@@ -536,20 +550,15 @@ function show({id, command, python, record, stale}) {
   $("title-4").scrollIntoView();
 }
 
-function copy(id) {
-  const say = (text) => { $("copied").textContent = text; };
-  navigator.clipboard.writeText($(id).textContent).then(() => say("Copied."), () => say("Copy it from below."));
-}
-
 // ------------------------------------------------------------------ listeners
 
 for (const place of document.querySelectorAll(".drop")) {
   const {role} = place.dataset;
   $(`file-${role}`).addEventListener("change", ({target}) => {
-    take(role, target.files);
+    send(role, target.files[0]);
     target.value = "";  // so that the same file can be chosen again, after it was mended
   });
-  place.addEventListener("drop", ({dataTransfer}) => take(role, dataTransfer.files));
+  place.addEventListener("drop", ({dataTransfer}) => send(role, dataTransfer.files[0]));
 }
 // A file that misses its place must not replace the page.
 for (const type of ["dragover", "drop"]) addEventListener(type, (event) => event.preventDefault());
@@ -563,5 +572,8 @@ $("example").addEventListener("click", async () => {
 });
 $("run").addEventListener("click", run);
 $("cancel").addEventListener("click", () => ask(`jobs/${job.id}`, {method: "DELETE"}));
-for (const id of ["command", "python"]) $(`copy-${id}`).addEventListener("click", () => copy(id));
+for (const id of ["command", "python"]) $(`copy-${id}`).addEventListener("click", async () => {
+  const isCopied = await navigator.clipboard.writeText($(id).textContent).then(() => true, () => false);
+  $("copied").textContent = isCopied ? "Copied." : "Copy it from below.";
+});
 restore().catch((error) => fail("test", error.message));
