@@ -42,6 +42,8 @@ MEASURED = [
     ("A→T audit of float64", "matrix products in float64"),
     ("A→T audit of int64", "matrix products in float64"),
     ("A→T audit of bool", "matrix products in float64"),
+    ("the same with interval, int64", "matrix products in float64"),
+    ("the same with interval, signs of the same rows", "matrix products in float64"),
     ("Multi→ fit and audit", "NumPy-mask loop over sets"),
     ("Multi→ fit and audit", "plain Python loop over sets and rows"),
     ("one-label audit", "`np.bincount` of int8 codes"),

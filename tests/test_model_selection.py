@@ -1034,8 +1034,8 @@ def test_their_held_out_predictions_are_compared_on_the_same_rows():
     assert "over 4 folds, compared with 'linear'" in text
     # The gap of two groups is twice the value.
     _, low, high = result.pooled.judged("deep")
-    shrinks = f"shrinks by {-200 * high:.1f} to {-200 * low:.1f} percentage points. The test that"
-    assert f"the gap {shrinks} allows for all models finds no difference" in text
+    smaller = f"{-200 * high:.1f} to {-200 * low:.1f} percentage points smaller. The test that"
+    assert f"the gap is {smaller} allows for all models finds no difference" in text
     frame = result.to_frame()
     frame["value"] = 0.0
     assert (result.table["value"] != 0).all()
