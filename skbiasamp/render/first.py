@@ -8,7 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 from skbiasamp._utils import formatting as words
-from skbiasamp._utils.formatting import amount, decimals_of, in_points, number, rate, shown_change
+from skbiasamp._utils.formatting import (
+    amount,
+    count,
+    decimals_of,
+    in_points,
+    number,
+    rate,
+    shown_change,
+)
 from skbiasamp.render.document import (
     Action,
     Actions,
@@ -31,7 +39,7 @@ from skbiasamp.render.document import (
     Table,
     Text,
 )
-from skbiasamp.render.facts import EVERYBODY, Change, Facts, Finding, Gap, Watch, group_by
+from skbiasamp.render.facts import EVERYBODY, Change, Facts, Finding, Gap, Watch, Who, group_by
 from skbiasamp.render.words import express
 
 _TONES = {"above": "up", "below": "down", "reversed": "rev"}
@@ -196,6 +204,7 @@ def _rates_of(watch: Watch) -> Dumbbell | None:
         Axis(0.0, 1.0, percent=True),
         (before, after),
         [("before", before), ("after", after)],
+        _ends_of(watch.who, [own[0].task]),
         gaps=bars,
         note=express("over", "ratios", watch),
     )
@@ -262,7 +271,9 @@ def actions_of(caveats: Sequence[Finding]) -> list[Finding]:
         if finding.severity == "wrong" or finding.owner not in {each.owner for each in chosen}:
             chosen.append(finding)
     chosen += [finding for finding in able if finding not in chosen]
-    return chosen[:_MOST_ACTIONS]
+    # Two findings may ask for one step: the first of them says why.
+    steps = {finding.action: finding for finding in reversed(chosen)}
+    return [finding for finding in chosen if steps[finding.action] is finding][:_MOST_ACTIONS]
 
 
 def next_steps(facts: Facts) -> Section:
@@ -344,11 +355,7 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         titles = [express("page", "gap_in", side, is_model) for side in sides]
         texts = express("page", "from_data", facts), express("page", "from_model", facts)
         bars = bars_of_gap(shown, titles, texts, facts.gap, tone_of(facts.verdict))
-    ends = ("", "")
-    if facts.who is not None and facts.view in ("gap", "groups"):
-        ends = express("page", "worse"), express("page", "better")
-        if facts.who.favourable not in facts.tasks:
-            ends = express("page", "better_first"), express("page", "worse_last")
+    ends = _ends_of(facts.who, facts.tasks) if facts.view in ("gap", "groups") else ("", "")
     return Dumbbell(
         express(file, "caption", facts),
         marks,
@@ -364,6 +371,14 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         "" if facts.percent else "amount",
         note=express(file, "ratios", facts),
     )
+
+
+def _ends_of(who: Who | None, tasks: Sequence[str]) -> tuple[str, str]:
+    """Return which end of an axis of rates is better, if it is known what people want."""
+    if who is None:
+        return "", ""
+    ends = ("worse", "better") if who.favourable in tasks else ("better_first", "worse_last")
+    return express("page", ends[0]), express("page", ends[1])
 
 
 def by_harm(changes: Iterable[Change], facts: Facts) -> list[Change]:
@@ -482,12 +497,13 @@ def changes_table(facts: Facts) -> Table | None:
 
 def _groups_table(facts: Facts) -> Table:
     form, scale = (rate, 100) if facts.percent else (amount, 1)
+    levels = [abs(level or 0.0) for each in facts.changes for level in (each.before, each.after)]
+    largest = None if facts.percent else max(levels)
 
     def moved(before: float | None, after: float | None) -> str:
         if before is None or after is None:
             return "–"
-        change = shown_change(before, after) if facts.percent else after - before
-        return number(scale * change, "+.1f")
+        return number(scale * shown_change(before, after, largest), "+.1f")
 
     def beyond(each: Change) -> str:
         if not facts.everybody or not facts.percent or None in (each.before, each.after):
@@ -500,6 +516,7 @@ def _groups_table(facts: Facts) -> Table:
         Row(
             each.group,
             [
+                Cell(count(each.n), each.n),
                 Cell(form(each.before), each.before),
                 Cell(form(each.after), each.after),
                 Cell(moved(each.before, each.after)),
@@ -509,21 +526,14 @@ def _groups_table(facts: Facts) -> Table:
         )
         for each in shown
     ]
-    if facts.everybody:
-        before, after = facts.everybody
-        shared = [
-            Cell(form(before), before),
-            Cell(form(after), after),
-            *(Cell(moved(before, after)), Cell("–"), Cell("–")),
-        ]
-        rows.insert(0, Row(express("page", "everybody"), shared))
     columns = (
+        express("page", "rows"),
         facts.before.capitalize(),
         facts.after.capitalize(),
         *(express("page", name) for name in ("change", "beyond", "gap")),
     )
     by_level = bool(express("audit", "by_level", facts))
-    caption = express("page", "all_groups", by_level, facts.who is not None)
+    caption = express("page", "all_groups", facts, by_level)
     return Table(caption, express("page", "group"), columns, rows, len(rows), "groups")
 
 

@@ -58,7 +58,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
         worst=worst,
         everybody=_everybody(result, view, changes, worst),
         guesses=_guesses(result),
-        robust=_robust(result, columns),
+        robust=_robust(result, columns, known, (who or worst).group if who or worst else None),
         before=sides[0],
         after=sides[1],
         labels_differ=None if clear is None else any(each is True or each == 1 for each in clear),
@@ -553,8 +553,13 @@ def _guesses(result: Any) -> Guesses | None:
     return Guesses(labels, predictions, as_json(result.statistics.get("chance_model")))
 
 
-def _robust(result: Any, columns: Sequence[Any]) -> Robust | None:
-    """Return how many wrong labels of one group a verdict bears."""
+def _robust(
+    result: Any, columns: Sequence[Any], context: Mapping[str, Any], about: str | None
+) -> Robust | None:
+    """Return how many wrong labels of one group a verdict bears.
+
+    Of groups that bear the same share, as two groups do, it is the one that a page is `about`.
+    """
     if (
         result.verdict not in words.DIRECTION_OF
         or result.kind.has_attacker
@@ -562,12 +567,14 @@ def _robust(result: Any, columns: Sequence[Any]) -> Robust | None:
     ):
         return None
     pairs = result.sensitivity().iloc[1:]
-    known = pairs[pairs["share"] <= 1]
-    if known.empty:
+    nearest = pairs[pairs["share"] <= min(1.0, pairs["share"].min() + 1e-9)]
+    rows = {group_name(row["group"], columns): row for row in records(nearest)[::-1]}
+    if not rows:
         return None
-    row = known.iloc[0]
-    n = round(float(row["n"]))
-    return Robust(group_name(row["group"], columns), max(1, round(float(row["share"]) * n)), n)
+    group = about if about in rows else [*rows][-1]
+    row = rows[group]
+    n, task = round(float(row["n"])), task_name(row["task"], context)
+    return Robust(group, task, row["label"], max(1, round(row["share"] * n)), n)
 
 
 def _reason(result: Any) -> str | None:
