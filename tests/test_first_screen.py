@@ -400,24 +400,15 @@ def test_a_comparison_says_which_model_to_prefer_by_amplification():
         return report, found.action
 
     report, action = step([OLD, FAIR])
-    assert (
-        action == "By amplification alone, prefer “new”. Audit it on other rows before you use it."
-    )
+    prefer = "By amplification alone, prefer “new”."
+    assert action == f"{prefer} Audit it on other rows before you use it."
     answers = answers_of(report)
     assert answers["What first?"] == action
-    # The number of the finding is the difference of the gaps that stand beside it.
-    before, labelled = (
-        float(re.search(pattern, text)[1])
-        for pattern, text in (
-            (r"^(\S+) with “old”", answers["By how much?"]),
-            (r"labels is (\d+\.\d)", answers["What does each do by itself?"]),
-        )
-    )
+    # The first screen has the numbers of the gaps: a second one of the same size was misread.
     reason = next(each.text for each in report.findings if each.code == "SBA506")
-    assert f"the gap of “old” is {before - labelled:.1f} percentage points larger" in reason
-    assert re.search(
-        "accuracy of “new” is .* higher than that of “old”", " ".join(answers.values())
-    )
+    assert reason == "“old” amplifies by itself: its gap is clearly larger than that in the labels."
+    itself = answers["What does each do by itself?"]
+    assert re.search("accuracy of “new” is .* higher than that of “old”", itself)
     assert (
         "“old” amplifies, and “new” shows no clear effect."
         in (answers["What does each do by itself?"])

@@ -44,6 +44,7 @@ from skbiasamp.render.words import express
 
 _TONES = {"above": "up", "below": "down", "reversed": "rev"}
 _TONE_OF = {"grows": "up", "added": "up", "shrinks": "down", "reverses": "rev"}
+_TONE_OF |= {"unclear": "unc", "unknown": "unc"}
 _EFFECTS = ("reverses", "grows", "added", "shrinks", "unclear", "unknown")
 _MOST_COLUMNS = 8  # groups of a table of tasks by groups
 _MOST_MOVED = 8  # groups of a picture of a watch
@@ -338,12 +339,9 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         )
     if facts.everybody and facts.view == "groups":
         marks.append(Mark(express("page", "everybody"), *facts.everybody, numbers=not many))
-    tones = dict.fromkeys(each.effect for each in shown)
-    key = [(sign, express("audit", "key", sign, facts)) for sign in ("before", "after")]
-    key += [("band", express("audit", "key", "band", facts))] * bool(bands)
-    key += [
-        (_TONE_OF.get(effect, "unc"), express("audit", "key", effect, facts)) for effect in tones
-    ]
+    signs = ["before", "after", *["band"] * bool(bands)]
+    signs += dict.fromkeys(each.effect for each in shown)
+    key = [(_TONE_OF.get(sign, sign), express("audit", "key", sign, facts)) for sign in signs]
     levels = [end for each in shown for end in (each.before, each.after) if end is not None]
     axis = Axis(0.0, 1.0, percent=True)  # shares run to 100 %
     if not facts.percent:
@@ -412,7 +410,7 @@ def _largest_tasks(changes: Sequence[Change]) -> list[Change]:
 
 
 def _tone(change: Change) -> str:
-    return _TONE_OF.get(change.effect, "unc")
+    return _TONE_OF[change.effect]
 
 
 def bars_of_gap(
@@ -497,35 +495,23 @@ def changes_table(facts: Facts) -> Table | None:
 
 def _groups_table(facts: Facts) -> Table:
     form, scale = (rate, 100) if facts.percent else (amount, 1)
-    levels = [abs(level or 0.0) for each in facts.changes for level in (each.before, each.after)]
-    largest = None if facts.percent else max(levels)
-
-    def moved(before: float | None, after: float | None) -> str:
-        if before is None or after is None:
-            return "–"
-        return number(scale * shown_change(before, after, largest), "+.1f")
-
-    def beyond(each: Change) -> str:
-        if not facts.everybody or not facts.percent or None in (each.before, each.after):
-            return _size(each, facts)
-        own = shown_change(each.before or 0.0, each.after or 0.0)
-        return number(scale * (own - shown_change(*facts.everybody)), "+.1f")
-
     shown = by_harm(facts.changes, facts)
-    rows = [
-        Row(
-            each.group,
-            [
-                Cell(count(each.n), each.n),
-                Cell(form(each.before), each.before),
-                Cell(form(each.after), each.after),
-                Cell(moved(each.before, each.after)),
-                Cell(beyond(each), each.change, side=_tone(each)),
-                Cell(express("page", "effect", each.effect)),
-            ],
-        )
-        for each in shown
-    ]
+    levels = [level or 0.0 for each in shown for level in (each.before, each.after)]
+    largest = None if facts.percent else max(map(abs, levels))
+    shared = shown_change(*facts.everybody) if facts.everybody and facts.percent else None
+    rows = []
+    for each in shown:
+        own = shown_change(each.before or 0.0, each.after or 0.0, largest)
+        beyond = _size(each, facts) if shared is None else in_points(own - shared)
+        cells = [
+            Cell(count(each.n), each.n),
+            Cell(form(each.before), each.before),
+            Cell(form(each.after), each.after),
+            Cell(number(scale * own, "+.1f")),
+            Cell(beyond, each.change, side=_tone(each)),
+            Cell(express("page", "effect", each.effect)),
+        ]
+        rows.append(Row(each.group, cells))
     columns = (
         express("page", "rows"),
         facts.before.capitalize(),

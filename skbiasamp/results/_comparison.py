@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import (
     metric_name,
     name_of,
-    shown_change,
     side_of_zero,
 )
 from skbiasamp.render.document import Document
@@ -184,30 +183,19 @@ def findings_of_models(report: Any) -> Iterator[Finding]:
         yield from _disagreement(report, model, names)
     if report.context.get("probabilities") and not primary.kind.has_attacker:
         yield finding_by_code("SBA507")
-    facts = [model_facts(primary, model, report.context) for model in report.models]
-    beyond = _beyond_labels(facts)
-    points = bool(beyond)
     amplify = {
-        each.name: beyond.get(each.name, each.value)
-        for each in facts[0].models
-        if each.verdict == words.AMPLIFIES
+        name_of(row["model"]): row["value"]
+        for row in records(primary.table)
+        if row.get("verdict") == words.AMPLIFIES
     }
+    facts = [primary.facts(model) for model in report.models]
+    points = all(each.view == "gap" and each.percent for each in facts)
     choice = _choice(primary) if len(facts) == 1 else {}
     yield finding_by_code("SBA506", amplify=amplify, points=points, **_UNDECIDED | choice)
     if report.context.get("n_train") is None and report.context.get("data_kind") != "texts":
         yield finding_by_code("SBA508")
     if n := report.context.get("n_dropped"):
         yield finding_by_code("SBA509", n=n, bounded=True)  # a comparison has no bounds
-
-
-def _beyond_labels(facts: Sequence[Facts]) -> dict[str, float]:
-    """Return by how much the gap of each model is larger than that in the labels, as shown."""
-    labelled, gaps = facts[0].labelled_gap, dict[str, float]()
-    for each in facts:
-        if each.gap is None or labelled is None:
-            return {}
-        gaps |= {each.before: each.gap.before, each.after: each.gap.after}
-    return {name: shown_change(abs(labelled or 0.0), abs(gap)) for name, gap in gaps.items()}
 
 
 _UNDECIDED = {"prefer": None, "neither": False}

@@ -211,10 +211,8 @@ class Timeline(Paged, OfMetric):
         if len(moved) == 2 and moved[0].task == moved[1].task:
             first, other = sorted(moved, key=lambda each: -each.after)
             # Differences of the rates that are shown, so that a reader can check them.
-            before, after = (
-                shown_change(getattr(other, side), getattr(first, side))
-                for side in ("before", "after")
-            )
+            before = shown_change(other.before, first.before)
+            after = shown_change(other.after, first.after)
             growth = abs(after) - abs(before)
             gap = Gap(first.group, other.group, before, after, growth, None, None)
             if first.labels and other.labels:

@@ -233,23 +233,16 @@ def changed_rates(audited: Audited) -> Seen:
         return
     if worst.before is None or worst.after is None:
         return
-    levels = [abs(level or 0.0) for each in facts.changes for level in (each.before, each.after)]
-    largest = max(levels) if is_mean else None
-    change, other, other_change = shown_change(worst.before, worst.after, largest), None, None
+    moved = (lambda before, after: after - before) if is_mean else shown_change
+    change = moved(worst.before, worst.after)
+    numbers: dict[str, Any] = {"group": worst.group, "task": worst.task, "change": change}
+    numbers |= {"other": None, "other_change": None, "percent": facts.percent}
     if facts.view == "gap":  # two groups may move apart: each has a reason
-        (of_other,) = (each for each in facts.changes if each.group != worst.group)
-        size = shown_change(of_other.before or 0.0, of_other.after or 0.0, largest)
-        least = abs(change) / 10 if is_mean else WORTH_SAYING
-        if size * change < 0 and abs(size) >= least:
-            other, other_change = of_other.group, size
-    yield {
-        "group": worst.group,
-        "task": worst.task,
-        "change": change,
-        "other": other,
-        "other_change": other_change,
-        "percent": facts.percent,
-    }
+        (other,) = (each for each in facts.changes if each.group != worst.group)
+        size = moved(other.before or 0.0, other.after or 0.0)
+        if size * change < 0 and abs(size) >= (abs(change) / 10 if is_mean else WORTH_SAYING):
+            numbers |= {"other": other.group, "other_change": size}
+    yield numbers
 
 
 @check("SBA210", "strata", rank=25, owner="policy", reads=PAIRS)
@@ -301,7 +294,6 @@ def of_limit(audited: Audited) -> Seen:
         "points": half and report.facts.percent,
         "mean": not half and report.facts.view in _OF_RATES and report.facts.percent,
         "moves": of_primary.verdict in (words.REVERSES, words.ADDS),
-        "narrows": of_primary.verdict == words.REDUCES,
         # What is reversed is held, too, by its own finding.
         "hold": of_primary.outcome == FAILED
         and of_primary.verdict not in (words.REDUCES, words.REVERSES),
