@@ -407,6 +407,7 @@ def test_a_comparison_says_which_model_to_prefer_by_amplification():
     # The first screen has the numbers of the gaps: a second one of the same size was misread.
     reason = next(each.text for each in report.findings if each.code == "SBA506")
     assert reason == "“old” amplifies by itself: its gap is clearly larger than that in the labels."
+    assert "Its accuracy is" in report.sentences["new"]
     itself = answers["What does each do by itself?"]
     assert re.search("accuracy of “new” is .* higher than that of “old”", itself)
     assert (
