@@ -407,7 +407,6 @@ def test_a_comparison_says_which_model_to_prefer_by_amplification():
     # The first screen has the numbers of the gaps: a second one of the same size was misread.
     reason = next(each.text for each in report.findings if each.code == "SBA506")
     assert reason == "“old” amplifies by itself: its gap is clearly larger than that in the labels."
-    assert "Its accuracy is" in report.sentences["new"]
     itself = answers["What does each do by itself?"]
     assert re.search("accuracy of “new” is .* higher than that of “old”", itself)
     assert (
@@ -432,6 +431,11 @@ def test_a_comparison_says_which_model_to_prefer_by_amplification():
 def test_the_lead_of_a_comparison_names_both_groups_and_both_models():
     lead = part_of(compared(WIDENED, [OLD, FAIR]), "Card").lead
     assert lead == "“new” predicts “1” less often for a than “old”, and more often for b."
+
+
+def test_the_verdict_about_a_model_says_its_accuracy():
+    report = compared(WIDENED, [OLD, FAIR])
+    assert "Its accuracy is" in report.verdicts["new"]
 
 
 def test_a_comparison_says_how_many_rows_were_left_out():
