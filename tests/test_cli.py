@@ -191,7 +191,7 @@ def test_a_report_has_names_and_the_command_that_made_it(folder, capsys):
     )
     # Findings name the options of the command, in files too.
     (found,) = (one for one in report.findings if one.topic == "training labels")
-    assert "pass them as --train." in found.action
+    assert "audit again with them (--train)." in found.action
     named = audited(capsys, "test.csv", *NAMES, *PLAIN, "--data-name", "march")
     assert named.context["data_name"] == "march"
 
@@ -583,7 +583,7 @@ def test_findings_name_options(folder, capsys, test):
     assert main(["audit", "test.csv", *NAMES, *scores, "--html", "page.html"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert "choose --positive 0." in printed
-    assert "and pass them as --train." in (folder / "page.html").read_text("utf-8")
+    assert "audit again with them (--train)." in (folder / "page.html").read_text("utf-8")
 
 
 def test_files_are_of_one_kind(folder, capsys):

@@ -21,6 +21,7 @@ CODES = {
     "SBA201": "probabilities", "SBA202": "error rates", "SBA203": "impact ratio",
     "SBA204": "worse than chance", "SBA205": "narrow predictions", "SBA206": "threshold",
     "SBA207": "predicted attribute", "SBA208": "risk prediction", "SBA209": "changed rates",
+    "SBA210": "strata",
     "SBA301": "limit", "SBA302": "reversal", "SBA303": "precision", "SBA304": "mitigation",
     "SBA305": "unclear directions", "SBA306": "unassociated groups", "SBA307": "few rows",
     "SBA308": "undefined pairs", "SBA309": "directions", "SBA310": "no limit",

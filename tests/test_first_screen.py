@@ -256,6 +256,78 @@ def test_strata_are_named_by_their_columns():
     assert ratio.action.endswith("Then audit again, with the column of this reason as “given”.")
 
 
+def test_a_change_that_strata_explain_is_one_step_of_policy():
+    """Two steps, one of them the model's, asked for the same reason, and "Clear." stood alone."""
+    rng = np.random.default_rng(10)
+    n = 8_000
+    shop = pd.Series(rng.choice(["east", "west"], n), name="shop")
+    sex = np.where(rng.random(n) < np.where(shop == "east", 0.25, 0.75), "f", "m")
+    labels = (rng.random(n) < np.where(shop == "east", 0.6, 0.3)).astype(int)
+    predicted = np.where(
+        rng.random(n) < 0.7, labels, rng.random(n) < np.where(shop == "east", 0.85, 0.1)
+    ).astype(int)
+    report = skbiasamp.audit(
+        labels, predicted, sensitive_features=sex, favourable=1, given=shop, random_state=0
+    )
+    assert (report.facts.verdict, report.facts.within) == ("amplifies", "no clear effect")
+    assert {"SBA203", "SBA210"} <= {each.code for each in report.findings}
+    actions, answers = part_of(report, "Actions").actions, answers_of(report)
+    first, *others = actions
+    assert (first.owner, first.step) == (
+        "policy",
+        "Decide whether shop is a legitimate reason for this difference, and which law applies.",
+    )
+    assert not any("legitimate" in each.step for each in others)
+    assert answers["How sure is this?"].startswith("Clear over all rows.")
+    assert (
+        "This holds over all rows. Among rows with the same shop,"
+        in (answers["Is it the model or the data?"])
+    )
+
+
+def test_a_first_screen_says_what_is_unclear_or_how_sure_a_limit_is():
+    """“Unclear.” was taken for the harm, and “Within the limit.” did not say how sure that is."""
+
+    def sure(rates, **options):
+        return answers_of(audit_of(rates, **options))["How sure is this?"]
+
+    assert sure(KEPT).startswith("Whether the model changes the gap is unclear.")
+    assert sure(KEPT, limit=0.05).startswith("Clear: the change is within the limit.")
+    assert sure(WIDENED, limit=0.2).startswith("Clear, and within the limit.")
+    assert sure(KEPT, limit=0.001).startswith("Inconclusive: the change may be within the limit,")
+
+
+def test_a_picture_of_the_mean_over_groups_says_so():
+    """“Gap grows” stood under it, and the gap that the text names shrank."""
+    rates = KEPT | {"c": (0.4, 0.4)}
+    of_limit = part_of(audit_of(rates, limit=0.02), "Panels").panels[0]
+    assert of_limit.title == "Is the mean change outside the limit?"
+    assert of_limit.picture.ends == ("← gaps shrink", "gaps grow →")
+    assert of_limit.text.endswith("Percentage points, mean over all groups.")
+    of_gap = part_of(audit_of(KEPT), "Panels").panels[0]
+    assert of_gap.picture.ends == ("← gap shrinks", "gap grows →")
+
+
+def test_a_table_of_groups_has_groups_and_their_rows_alone():
+    """Its first row was "all rows", and 24 groups were counted as 25."""
+    report = groups_24()
+    (table,) = (
+        panel.picture
+        for panel in part_of(report, "Panels").panels
+        if getattr(panel.picture, "id", "") == "groups"
+    )
+    assert table.n == len(table.rows) == 24
+    assert table.columns[0] == "Rows"
+    assert {row.cells[0].text for row in table.rows} == {"2,000"}
+    before, after = (f"{100 * rate:.1f} %" for rate in report.facts.everybody)
+    assert f"(from {before} to {after})" in table.caption
+
+
+def test_labels_without_a_clear_gap_are_said_to_have_none():
+    """“Not clear” was read as "not known"."""
+    assert part_of(audit_of(ADDED), "Card").picture.gaps[0].text == "no clear gap"
+
+
 def test_a_title_has_the_shorter_name_of_two_classes():
     """“Not hired: not clear whether” has to be read twice."""
     labels, predicted, groups = rows_of(KEPT)
@@ -329,9 +401,15 @@ def test_a_comparison_says_which_model_to_prefer_by_amplification():
         return report, found.action
 
     report, action = step([OLD, FAIR])
-    assert action == "As for amplification, prefer “new”. Audit it on other rows before you use it."
+    prefer = "By amplification alone, prefer “new”."
+    assert action == f"{prefer} Audit it on other rows before you use it."
     answers = answers_of(report)
     assert answers["What first?"] == action
+    # The first screen has the numbers of the gaps: a second one of the same size was misread.
+    reason = next(each.text for each in report.findings if each.code == "SBA506")
+    assert reason == "“old” amplifies by itself: its gap is clearly larger than that in the labels."
+    itself = answers["What does each do by itself?"]
+    assert re.search("accuracy of “new” is .* higher than that of “old”", itself)
     assert (
         "“old” amplifies, and “new” shows no clear effect."
         in (answers["What does each do by itself?"])
@@ -341,7 +419,7 @@ def test_a_comparison_says_which_model_to_prefer_by_amplification():
     texts = " ".join(texts_in(report.to_document().sections))
     assert not re.search("gap (shrinks|grows)", texts)
     _, action = step([OLD, FAIR], reference="new")
-    assert action.startswith("As for amplification, prefer “new”.")
+    assert action.startswith(prefer)
     # A smaller gap than that of a model that adds nothing is no merit.
     _, action = step([FAIR, ("less", {"a": 0.36, "b": 0.34})])
     assert action.startswith("Choose by other criteria: neither model clearly amplifies.")
@@ -354,6 +432,11 @@ def test_a_comparison_says_which_model_to_prefer_by_amplification():
 def test_the_lead_of_a_comparison_names_both_groups_and_both_models():
     lead = part_of(compared(WIDENED, [OLD, FAIR]), "Card").lead
     assert lead == "“new” predicts “1” less often for a than “old”, and more often for b."
+
+
+def test_the_verdict_about_a_model_says_its_accuracy():
+    report = compared(WIDENED, [OLD, FAIR])
+    assert "Its accuracy is" in report.verdicts["new"]
 
 
 def test_a_comparison_says_how_many_rows_were_left_out():
@@ -403,12 +486,20 @@ def test_a_watch_says_whether_the_model_or_the_data_moved(labels, strong):
 
 
 def test_a_release_is_held_before_anybody_looks_for_the_cause():
-    """After a reversal, it was the second step."""
-    report = audit_of(TURNED, limit=0.02)
-    first, second, *_ = part_of(report, "Actions").actions
+    """After a reversal, it was the second step, and then two steps that readers turned around."""
+    report = audit_of(WIDENED, limit=0.02)
+    first, *_ = part_of(report, "Actions").actions
     assert first.step == "Hold the release until the model keeps the limit."
-    assert second.step.startswith("Check that predictions, labels and groups")
     assert answers_of(report)["What first?"] == first.step
+    for limit in (0.02, None):
+        report = audit_of(TURNED, limit=limit)
+        first, *others = part_of(report, "Actions").actions
+        assert first.step == (
+            "Hold the release, and check first that predictions, labels and groups belong to the "
+            "same rows."
+        )
+        assert not any("release" in each.step and "Hold" in each.step for each in others)
+        assert answers_of(report)["What first?"].endswith(first.step)
 
 
 def test_rows_that_nobody_can_collect_are_not_named():

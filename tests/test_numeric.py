@@ -393,6 +393,28 @@ def test_reports_and_pictures_have_the_unit():
     assert "standard deviations" in display.ax_.get_title()
 
 
+def test_a_first_screen_of_numbers_has_a_step_for_the_model_and_a_way_to_say_what_is_better():
+    """A model that clearly added to a gap had no step, and "less often" was said of prices."""
+    rng = np.random.default_rng(12)
+    sex = rng.choice(["f", "m"], 3000)
+    pay = pd.Series(3000 + 600 * (sex == "m") + rng.normal(0, 800, 3000), name="pay")
+    predicted = 3000 + 900 * (sex == "m") + 0.6 * (pay - 3000 - 600 * (sex == "m"))
+    how = {"sensitive_features": sex, "auditor": NumericAuditor(), "random_state": 0}
+    found = {each.code: each for each in skbiasamp.audit(pay, predicted, **how).findings}
+    assert found["SBA118"].action == "If more is better, say so: favourable='pay'."
+    before, after = (side[sex == "m"].mean() for side in (pay, predicted))
+    assert str(found["SBA209"]) == (
+        f"M: on average, predictions of “pay” are {after - before:.4g} higher than labels. "
+        "Find out why predictions of “pay” are higher than labels for m."
+    )
+    report = skbiasamp.audit(pay, predicted, favourable="pay", **how)
+    assert "SBA118" not in {each.code for each in report.findings}
+    text = " ".join(str(report).split())
+    assert "F. More “pay” is better. Predictions are lower for them than for others." in text
+    # A change is the difference of the means that stand beside it.
+    assert f"{before:,.0f} {after:,.0f} +{after.round() - before.round():.0f}" in text
+
+
 def test_two_models_are_compared_on_the_same_rows():
     price, predicted, sex = TEST
     worse = predicted * np.where(sex == "f", 1.05, 1.0)

@@ -102,7 +102,8 @@ def test_the_report_says_how_many_labels_may_be_wrong(world, n_tasks):
         assert (robust.wrong, robust.labels) == (round(first.share * first.n), first.n)
         assert robust.group == f"group {first.group}"
         text = (
-            f"if about {robust.wrong} of the {robust.labels:,} labels of {robust.group} are wrong."
+            f"if about {robust.wrong} of {robust.labels:,} labels of {robust.group} are wrong. "
+            f"Wrong means here: labelled “{robust.task}” {first.label}."
         )
         assert text in report.to_html()
     else:
@@ -111,6 +112,19 @@ def test_the_report_says_how_many_labels_may_be_wrong(world, n_tasks):
         assert robust is None
     plain = skbiasamp.audit(labels, labels, **how)
     assert plain.facts.robust is None
+
+
+@pytest.mark.parametrize("names", [("a", "z"), ("z", "a")])
+def test_two_groups_bear_the_same_share_and_the_one_worse_off_is_named(world, names):
+    """The first by name was named, in a page about the other one."""
+    group, labels, predicted = (part[world[0] < 2] for part in world)
+    how = {"sensitive_features": np.array(names)[group], "auditor": DirectionalAuditor()}
+    report = skbiasamp.audit(labels, predicted, favourable=1, **how)
+    _, first, other = report["directional A->T"].sensitivity().itertuples()
+    assert first.share == pytest.approx(other.share, rel=1e-9)
+    robust = report.facts.robust
+    assert robust.group == report.facts.who.group == names[0]
+    assert robust.label == "too often"  # fewer true ones of them would have no gap to widen
 
 
 def test_several_classes_and_small_groups_are_weighted_as_in_the_value(world):

@@ -759,12 +759,15 @@ def test_counts_that_are_not_whole_are_said_to_be_few_rows():
 
 
 def test_the_gap_of_two_groups_over_time_is_that_of_the_rows(changed):
-    """By hand, of the rows of the reference and of those since the change."""
+    """By hand, of the rows of the reference and of those since the change.
+
+    Rates are rounded as they are shown, so that the gap is the difference of what stands beside it.
+    """
     timeline = skbiasamp.audit_over(changed, reference=3, **NAMED)
     gap, labelled = timeline.facts.gap, timeline.facts.labelled_gap
     parts = changed[changed["day"] < "2026-04-01"], changed[changed["day"] >= "2026-07-01"]
     for name, found in (("predicted", (gap.before, gap.after)), ("hired", labelled)):
-        rates = [part.groupby("sex")[name].mean() for part in parts]
+        rates = [part.groupby("sex")[name].mean().round(3) for part in parts]
         by_hand = [rate[gap.group] - rate[gap.other] for rate in rates]
         assert found == pytest.approx(by_hand, abs=1e-12)
     assert f"{100 * abs(gap.after):.1f}" in str(timeline)
@@ -782,3 +785,12 @@ def test_a_page_over_time_says_who_is_worse_off(changed):
         assert (who.before, who.after) == pytest.approx((before[who.group], after.min()), abs=1e-12)
         assert who.loses == (after.min() < before[who.group])
         assert f"Who is worse off? {who.group.upper()}." in str(timeline)
+        # Text and picture count one outcome, and the picture says which end of it is better.
+        (first,) = (item for item in timeline.to_document().sections[0].items)
+        picture, task = first.picture, timeline.facts.moved[0].task
+        assert f"predicted “{task}” {'least' if task == str(wanted) else 'most'} often" in (
+            first.answers[0].text
+        )
+        (mark,) = (mark for mark in picture.marks if mark.name == who.group)
+        assert f"{100 * mark.before:.1f} % in the reference" in first.answers[0].text
+        assert ("worse off" in picture.ends[0]) == (task == str(wanted))

@@ -115,6 +115,11 @@ def number(value: Any, form: str = "+.4f") -> str:
     return text.replace("-", "−") if text.strip("+-0.") else text.lstrip("+-")
 
 
+def count(value: float | None) -> str:
+    """Return a number of rows."""
+    return number(None if value is None else round(value, 1), ",.15g")
+
+
 def rate(value: Any) -> str:
     """Return a share of 1 in per cent."""
     return "–" if value is None or math.isnan(value) else f"{value * 100:.1f} %"
@@ -142,9 +147,12 @@ def as_shown(share: float) -> float:
     return round(100 * share, 1) / 100
 
 
-def shown_change(before: float, after: float) -> float:
-    """Return the difference of two shares as they are printed."""
-    return as_shown(after) - as_shown(before)
+def shown_change(before: float, after: float, largest: float | None = None) -> float:
+    """Return the difference of two shares, or of means beside the largest, as they are printed."""
+    if largest is None:
+        return as_shown(after) - as_shown(before)
+    places = max(0, decimals_of(largest))
+    return round(after, places) - round(before, places)
 
 
 def in_points(change: float | None, form: str = "+.1f") -> str:

@@ -103,9 +103,14 @@ class Errors:
 
 @dataclass(frozen=True)
 class Robust:
-    """How many labels of a group may be wrong, in one direction, before a result is unclear."""
+    """How many labels of a group may be wrong, in one direction, before a result is unclear.
+
+    `label` is this direction: the task is labelled "too often", or "too rarely".
+    """
 
     group: str
+    task: str
+    label: str
     wrong: int
     labels: int
 

@@ -8,7 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 from skbiasamp._utils import formatting as words
-from skbiasamp._utils.formatting import amount, decimals_of, in_points, number, rate, shown_change
+from skbiasamp._utils.formatting import (
+    amount,
+    count,
+    decimals_of,
+    in_points,
+    number,
+    rate,
+    shown_change,
+)
 from skbiasamp.render.document import (
     Action,
     Actions,
@@ -31,11 +39,12 @@ from skbiasamp.render.document import (
     Table,
     Text,
 )
-from skbiasamp.render.facts import EVERYBODY, Change, Facts, Finding, Gap, Watch, group_by
+from skbiasamp.render.facts import EVERYBODY, Change, Facts, Finding, Gap, Watch, Who, group_by
 from skbiasamp.render.words import express
 
 _TONES = {"above": "up", "below": "down", "reversed": "rev"}
 _TONE_OF = {"grows": "up", "added": "up", "shrinks": "down", "reverses": "rev"}
+_TONE_OF |= {"unclear": "unc", "unknown": "unc"}
 _EFFECTS = ("reverses", "grows", "added", "shrinks", "unclear", "unknown")
 _MOST_COLUMNS = 8  # groups of a table of tasks by groups
 _MOST_MOVED = 8  # groups of a picture of a watch
@@ -196,6 +205,7 @@ def _rates_of(watch: Watch) -> Dumbbell | None:
         Axis(0.0, 1.0, percent=True),
         (before, after),
         [("before", before), ("after", after)],
+        _ends_of(watch.who, [own[0].task]),
         gaps=bars,
         note=express("over", "ratios", watch),
     )
@@ -262,7 +272,9 @@ def actions_of(caveats: Sequence[Finding]) -> list[Finding]:
         if finding.severity == "wrong" or finding.owner not in {each.owner for each in chosen}:
             chosen.append(finding)
     chosen += [finding for finding in able if finding not in chosen]
-    return chosen[:_MOST_ACTIONS]
+    # Two findings may ask for one step: the first of them says why.
+    steps = {finding.action: finding for finding in reversed(chosen)}
+    return [finding for finding in chosen if steps[finding.action] is finding][:_MOST_ACTIONS]
 
 
 def next_steps(facts: Facts) -> Section:
@@ -327,12 +339,9 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         )
     if facts.everybody and facts.view == "groups":
         marks.append(Mark(express("page", "everybody"), *facts.everybody, numbers=not many))
-    tones = dict.fromkeys(each.effect for each in shown)
-    key = [(sign, express("audit", "key", sign, facts)) for sign in ("before", "after")]
-    key += [("band", express("audit", "key", "band", facts))] * bool(bands)
-    key += [
-        (_TONE_OF.get(effect, "unc"), express("audit", "key", effect, facts)) for effect in tones
-    ]
+    signs = ["before", "after", *["band"] * bool(bands)]
+    signs += dict.fromkeys(each.effect for each in shown)
+    key = [(_TONE_OF.get(sign, sign), express("audit", "key", sign, facts)) for sign in signs]
     levels = [end for each in shown for end in (each.before, each.after) if end is not None]
     axis = Axis(0.0, 1.0, percent=True)  # shares run to 100 %
     if not facts.percent:
@@ -344,11 +353,7 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         titles = [express("page", "gap_in", side, is_model) for side in sides]
         texts = express("page", "from_data", facts), express("page", "from_model", facts)
         bars = bars_of_gap(shown, titles, texts, facts.gap, tone_of(facts.verdict))
-    ends = ("", "")
-    if facts.who is not None and facts.view in ("gap", "groups"):
-        ends = express("page", "worse"), express("page", "better")
-        if facts.who.favourable not in facts.tasks:
-            ends = express("page", "better_first"), express("page", "worse_last")
+    ends = _ends_of(facts.who, facts.tasks) if facts.view in ("gap", "groups") else ("", "")
     return Dumbbell(
         express(file, "caption", facts),
         marks,
@@ -364,6 +369,14 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         "" if facts.percent else "amount",
         note=express(file, "ratios", facts),
     )
+
+
+def _ends_of(who: Who | None, tasks: Sequence[str]) -> tuple[str, str]:
+    """Return which end of an axis of rates is better, if it is known what people want."""
+    if who is None:
+        return "", ""
+    ends = ("worse", "better") if who.favourable in tasks else ("better_first", "worse_last")
+    return express("page", ends[0]), express("page", ends[1])
 
 
 def by_harm(changes: Iterable[Change], facts: Facts) -> list[Change]:
@@ -397,7 +410,7 @@ def _largest_tasks(changes: Sequence[Change]) -> list[Change]:
 
 
 def _tone(change: Change) -> str:
-    return _TONE_OF.get(change.effect, "unc")
+    return _TONE_OF[change.effect]
 
 
 def bars_of_gap(
@@ -482,48 +495,31 @@ def changes_table(facts: Facts) -> Table | None:
 
 def _groups_table(facts: Facts) -> Table:
     form, scale = (rate, 100) if facts.percent else (amount, 1)
-
-    def moved(before: float | None, after: float | None) -> str:
-        if before is None or after is None:
-            return "–"
-        change = shown_change(before, after) if facts.percent else after - before
-        return number(scale * change, "+.1f")
-
-    def beyond(each: Change) -> str:
-        if not facts.everybody or not facts.percent or None in (each.before, each.after):
-            return _size(each, facts)
-        own = shown_change(each.before or 0.0, each.after or 0.0)
-        return number(scale * (own - shown_change(*facts.everybody)), "+.1f")
-
     shown = by_harm(facts.changes, facts)
-    rows = [
-        Row(
-            each.group,
-            [
-                Cell(form(each.before), each.before),
-                Cell(form(each.after), each.after),
-                Cell(moved(each.before, each.after)),
-                Cell(beyond(each), each.change, side=_tone(each)),
-                Cell(express("page", "effect", each.effect)),
-            ],
-        )
-        for each in shown
-    ]
-    if facts.everybody:
-        before, after = facts.everybody
-        shared = [
-            Cell(form(before), before),
-            Cell(form(after), after),
-            *(Cell(moved(before, after)), Cell("–"), Cell("–")),
+    levels = [level or 0.0 for each in shown for level in (each.before, each.after)]
+    largest = None if facts.percent else max(map(abs, levels))
+    shared = shown_change(*facts.everybody) if facts.everybody and facts.percent else None
+    rows = []
+    for each in shown:
+        own = shown_change(each.before or 0.0, each.after or 0.0, largest)
+        beyond = _size(each, facts) if shared is None else in_points(own - shared)
+        cells = [
+            Cell(count(each.n), each.n),
+            Cell(form(each.before), each.before),
+            Cell(form(each.after), each.after),
+            Cell(number(scale * own, "+.1f")),
+            Cell(beyond, each.change, side=_tone(each)),
+            Cell(express("page", "effect", each.effect)),
         ]
-        rows.insert(0, Row(express("page", "everybody"), shared))
+        rows.append(Row(each.group, cells))
     columns = (
+        express("page", "rows"),
         facts.before.capitalize(),
         facts.after.capitalize(),
         *(express("page", name) for name in ("change", "beyond", "gap")),
     )
     by_level = bool(express("audit", "by_level", facts))
-    caption = express("page", "all_groups", by_level, facts.who is not None)
+    caption = express("page", "all_groups", facts, by_level)
     return Table(caption, express("page", "group"), columns, rows, len(rows), "groups")
 
 

@@ -99,8 +99,8 @@ def table_of_rates(picture: Dumbbell) -> Table:
         change: float | None = None
         if mark.before is not None and mark.after is not None:
             change = mark.after - mark.before
-            if not picture.unit:
-                change = shown_change(mark.before, mark.after)
+            if picture.unit in ("", "amount"):
+                change = shown_change(mark.before, mark.after, largest if picture.unit else None)
         moved = in_points(change) if not picture.unit else moves(change)
         cells = [Cell(form(mark.before)), Cell(form(mark.after)), Cell(moved)]
         if bounded:

@@ -12,6 +12,7 @@ from typing import Any
 
 from skbiasamp._utils.formatting import (
     amount,
+    count,
     level_of,
     limit_of,
     listed,
@@ -75,7 +76,7 @@ def _points(share: float, form: str = ".1f") -> str:
 
 _FORMATS: dict[str, Callable[..., Any]] = {
     "amount": amount,
-    "count": lambda n: number(round(n, 1), ",.15g"),
+    "count": count,
     "level": level_of,
     "limit": limit_of,
     "listed": listed,

@@ -15,6 +15,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._utils.formatting import (
     NOT_MEASURED,
     amount,
+    count,
     group_of,
     in_points,
     level_of,
@@ -56,7 +57,6 @@ from skbiasamp.render.pictures import against_limit
 from skbiasamp.render.words import express
 from skbiasamp.results._content import (
     Cells,
-    count,
     document_of,
     estimate_columns,
     estimates_table,

@@ -9,6 +9,7 @@ from typing import Any
 
 from skbiasamp._utils.formatting import (
     amount,
+    count,
     group_of,
     metric_name,
     name_of,
@@ -26,7 +27,6 @@ from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._content import (
     Cells,
-    count,
     document_of,
     ends,
     estimates_table,

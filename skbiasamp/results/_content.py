@@ -10,6 +10,7 @@ import pandas as pd
 
 from skbiasamp._utils.formatting import (
     SIDE_OF,
+    count,
     group_of,
     in_points,
     level_of,
@@ -151,11 +152,6 @@ def short(value: Any) -> str:
 def shown(key: str, form: Callable[[Any], str] = number) -> Callable[[Mapping[str, Any]], Cell]:
     """Return the cell of a number."""
     return lambda row: Cell(form(row.get(key)), row.get(key))
-
-
-def count(value: Any) -> str:
-    """Return a number of rows."""
-    return number(None if value is None else round(value, 1), ",.15g")
 
 
 def with_interval(

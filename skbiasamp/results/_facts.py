@@ -58,7 +58,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
         worst=worst,
         everybody=_everybody(result, view, changes, worst),
         guesses=_guesses(result),
-        robust=_robust(result, columns),
+        robust=_robust(result, columns, known, who or worst),
         before=sides[0],
         after=sides[1],
         labels_differ=None if clear is None else any(each is True or each == 1 for each in clear),
@@ -360,8 +360,7 @@ def _worst(
         named = (each for each in changes if (each.group, each.task) == (name, task))
         return next(named, None)
     if view == "groups" and result.percent:
-        total = sum(each.n or 0 for each in changes)
-        mean = sum((each.n or 0) * (each.after or 0.0) for each in changes) / total
+        mean = _of_all_rows(changes, "after")
         return max(changes, key=lambda each: abs((each.after or 0.0) - mean))
     return max(changes, key=lambda each: abs(each.change or 0.0))
 
@@ -387,12 +386,9 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
     if worst.effect not in ("unclear", "unknown") and result.verdict == words.NO_EFFECT:
         return None  # the other way round
     rows = [each for each in changes if each.task == worst.task]
-    total = sum(each.n or 0 for each in rows)
     before, after = (
-        shown_change(
-            sum((each.n or 0) * (getattr(each, side) or 0) for each in rows) / total, own or 0.0
-        )
-        for side, own in (("before", worst.before), ("after", worst.after))
+        shown_change(_of_all_rows(rows, side), getattr(worst, side) or 0.0)
+        for side in ("before", "after")
     )
     # Across 0 the gap moves, else it grows or shrinks in the direction in which it is.
     sign = math.copysign(1.0, before or after) if before * after >= 0 else 1.0
@@ -411,11 +407,13 @@ def _everybody(
     total = sum(each.n or 0 for each in rows)
     if view not in ("gap", "groups") or not math.isclose(total, result.n_samples, rel_tol=1e-9):
         return None
-    before, after = (
-        sum((each.n or 0) * (getattr(each, side) or 0.0) for each in rows) / total
-        for side in ("before", "after")
-    )
-    return before, after
+    return _of_all_rows(rows, "before"), _of_all_rows(rows, "after")
+
+
+def _of_all_rows(changes: Sequence[Change], side: str) -> float:
+    """Return the rate or mean of all rows, before or after, of groups that do not overlap."""
+    rows = [(each.n or 0.0, getattr(each, side) or 0.0) for each in changes]
+    return sum(n * level for n, level in rows) / sum(n for n, _ in rows)
 
 
 def gap_of_two(changes: Sequence[Change], *, percent: bool = True) -> Gap:
@@ -553,8 +551,13 @@ def _guesses(result: Any) -> Guesses | None:
     return Guesses(labels, predictions, as_json(result.statistics.get("chance_model")))
 
 
-def _robust(result: Any, columns: Sequence[Any]) -> Robust | None:
-    """Return how many wrong labels of one group a verdict bears."""
+def _robust(
+    result: Any, columns: Sequence[Any], context: Mapping[str, Any], about: Who | Change | None
+) -> Robust | None:
+    """Return how many wrong labels of one group a verdict bears.
+
+    Of groups that bear the same share, as two groups do, it is the one that a page is `about`.
+    """
     if (
         result.verdict not in words.DIRECTION_OF
         or result.kind.has_attacker
@@ -562,12 +565,13 @@ def _robust(result: Any, columns: Sequence[Any]) -> Robust | None:
     ):
         return None
     pairs = result.sensitivity().iloc[1:]
-    known = pairs[pairs["share"] <= 1]
-    if known.empty:
+    nearest = pairs[pairs["share"] <= min(1.0, pairs["share"].min() + 1e-9)]
+    rows = [{**row, "name": group_name(row["group"], columns)} for row in records(nearest)]
+    if not rows:
         return None
-    row = known.iloc[0]
-    n = round(float(row["n"]))
-    return Robust(group_name(row["group"], columns), max(1, round(float(row["share"]) * n)), n)
+    row = next((row for row in rows if about and row["name"] == about.group), rows[0])
+    n, task = round(row["n"]), task_name(row["task"], context)
+    return Robust(row["name"], task, row["label"], max(1, round(row["share"] * n)), n)
 
 
 def _reason(result: Any) -> str | None:

@@ -672,7 +672,7 @@ def findings_of_training(report: CrossAuditResult) -> Iterator[Finding]:
     if facts.verdict == words.REVERSES:
         yield Finding("SBA302", "reversal", "wrong", "model", {"train": True})
     if facts.percent and facts.changes and not facts.favourable:
-        yield Finding("SBA118", "favourable class", "act", "policy", {})
+        yield Finding("SBA118", "favourable class", "act", "policy", {"number": None})
     if facts.verdict == words.NO_EFFECT and facts.low is not None and facts.high is not None:
         numbers = possible_changes(facts, facts.low, facts.high)
         yield Finding("SBA303", "precision", "act", "data", numbers)

@@ -11,12 +11,11 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import MISSING
-from skbiasamp._utils.formatting import group_of, name_of, number, rate, task_of
+from skbiasamp._utils.formatting import count, group_of, name_of, number, rate, task_of
 from skbiasamp.render.document import Axis, Bullets, Cell, Document, Item, Section, Table, Text
 from skbiasamp.render.words import express
 from skbiasamp.results._content import (
     Cells,
-    count,
     document_of,
     estimates_table,
     only_task,

@@ -12,7 +12,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_option
 from skbiasamp._utils import formatting as words
-from skbiasamp._utils.formatting import group_of, metric_name, name_of, task_of
+from skbiasamp._utils.formatting import group_of, metric_name, name_of, shown_change, task_of
 from skbiasamp.render.document import (
     Axis,
     Bullets,
@@ -210,11 +210,13 @@ class Timeline(Paged, OfMetric):
         gap = labelled = None
         if len(moved) == 2 and moved[0].task == moved[1].task:
             first, other = sorted(moved, key=lambda each: -each.after)
-            before, after = first.before - other.before, first.after - other.after
+            # Differences of the rates that are shown, so that a reader can check them.
+            before = shown_change(other.before, first.before)
+            after = shown_change(other.after, first.after)
             growth = abs(after) - abs(before)
             gap = Gap(first.group, other.group, before, after, growth, None, None)
             if first.labels and other.labels:
-                a, b = (x - y for x, y in zip(first.labels, other.labels, strict=True))
+                a, b = map(shown_change, other.labels, first.labels)
                 labelled = a, b
         changes = [Change(each.group, each.task, None, each.before, each.after) for each in moved]
         tasks = list(dict.fromkeys(each.task for each in moved))

@@ -57,12 +57,6 @@ class Audited:
         """Whether all results are those of attackers, which need neither signs nor rates."""
         return all(result.kind.has_attacker for result in self.report.values())
 
-    @property
-    def given(self) -> bool:
-        """Whether like was compared with like: strata were passed."""
-        explanation = self.report.explanation
-        return explanation is not None and explanation.conditional is not None
-
     def group(self, name: Any) -> str:
         """Return a group as sentences name it."""
         return group_name(name, self.report.context.get("group_columns", ()))

@@ -214,12 +214,13 @@ def reference_as_truth(audited: Audited) -> Seen:
         yield {}
 
 
-@check("SBA118", "favourable class", rank=23, owner="policy")
+@check("SBA118", "favourable class", rank=23, owner="policy", reads=PAIRS)
 def favourable_class(audited: Audited) -> Seen:
-    """No class was marked as the one that people want."""
-    has_rates = audited.test.has("task_pred") and not audited.are_attacks
-    if has_rates and not audited.favourable and audited.test.naming.one_label:
-        yield {}
+    """No class was marked as the one that people want, or no number as better if it is larger."""
+    test, is_number = audited.test, audited.reads == "numbers"
+    one_task = len(test.tasks) == 1 if is_number else test.naming.one_label
+    if test.has("task_pred") and not audited.are_attacks and not audited.favourable and one_task:
+        yield {"number": test.tasks[0] if is_number else None}
 
 
 # --------------------------------------------------------------------------- numbers

@@ -164,7 +164,7 @@ def impact_ratio(audited: Audited) -> Seen:
         "low": float(row["impact_ratio_low"]),
         "high": float(row["impact_ratio_high"]),
         "more": len(below) - 1,
-        "given": audited.given,
+        "given": list(audited.report.facts.given),
     }
 
 
@@ -226,21 +226,31 @@ _GROWING = (words.AMPLIFIES, words.ADDS, words.REVERSES)
 def changed_rates(audited: Audited) -> Seen:
     """The rate of a group moves most, and the gap with it."""
     facts = audited.report.facts
-    worst, is_rate = facts.worst, facts.percent and facts.view in ("gap", "groups", "tasks")
-    if facts.verdict not in _GROWING or worst is None or not is_rate:
+    worst, is_mean = facts.worst, audited.reads == "numbers"
+    if facts.verdict not in _GROWING or facts.within == words.NO_EFFECT or worst is None:
+        return
+    if facts.view not in ("gap", "groups", "tasks") or not (facts.percent or is_mean):
         return
     if worst.before is None or worst.after is None:
         return
-    change = shown_change(worst.before, worst.after)
+    moved = (lambda before, after: after - before) if is_mean else shown_change
+    change = moved(worst.before, worst.after)
     numbers: dict[str, Any] = {"group": worst.group, "task": worst.task, "change": change}
-    numbers |= {"other": None, "other_change": None}
-    numbers["given"] = list(facts.given) if facts.within == words.NO_EFFECT else []
+    numbers |= {"other": None, "other_change": None, "percent": facts.percent}
     if facts.view == "gap":  # two groups may move apart: each has a reason
         (other,) = (each for each in facts.changes if each.group != worst.group)
-        other_change = shown_change(other.before or 0.0, other.after or 0.0)
-        if other_change * change < 0 and abs(other_change) >= WORTH_SAYING:
-            numbers |= {"other": other.group, "other_change": other_change}
+        size = moved(other.before or 0.0, other.after or 0.0)
+        if size * change < 0 and abs(size) >= (abs(change) / 10 if is_mean else WORTH_SAYING):
+            numbers |= {"other": other.group, "other_change": size}
     yield numbers
+
+
+@check("SBA210", "strata", rank=25, owner="policy", reads=PAIRS)
+def explained_by_strata(audited: Audited) -> Seen:
+    """The change is clear over all rows, and not among rows of the same stratum."""
+    facts = audited.report.facts
+    if facts.verdict in _GROWING and facts.within == words.NO_EFFECT:
+        yield {"given": list(facts.given)}
 
 
 @check("SBA304", "mitigation", rank=85, owner="model")
@@ -284,8 +294,9 @@ def of_limit(audited: Audited) -> Seen:
         "points": half and report.facts.percent,
         "mean": not half and report.facts.view in _OF_RATES and report.facts.percent,
         "moves": of_primary.verdict in (words.REVERSES, words.ADDS),
-        "narrows": of_primary.verdict == words.REDUCES,
-        "hold": of_primary.outcome == FAILED and of_primary.verdict != words.REDUCES,
+        # What is reversed is held, too, by its own finding.
+        "hold": of_primary.outcome == FAILED
+        and of_primary.verdict not in (words.REDUCES, words.REVERSES),
         # As on the first screen: the difference of the gaps that are shown.
         "value": gap.growth / 2 if half and gap is not None else of_primary.value,
         "low": of_primary.low,
