@@ -134,8 +134,8 @@ def _card(
 ) -> Card:
     """Return a first screen; what to do first has its reason if the verdict may be wrong."""
     for each in actions_of(facts.caveats)[:1]:
-        reason = each.text if each.severity == "wrong" else ""
-        answers.append(Answer(express(file, "question", "first"), reason, each.action))
+        step = (each.action, each.text) if each.severity == "wrong" else ("", each.action)
+        answers.append(Answer(express(file, "question", "first"), *step))
     scope = express(file, "scope", facts)
     return Card(title, chips, lead, answers, picture, scope, facts.date or "")
 
