@@ -120,7 +120,11 @@ def _optimum(design: Array, codes: Array, weights: Array, ridge: Array, n_classe
         if n_free > 1:  # a number added to all intercepts changes nothing
             curvature[:, :, -1, :, -1] += 1.0
         flat = n_free * width
-        step = np.linalg.solve(curvature.reshape(-1, flat, flat), gradient.reshape(-1, flat, 1))
+        square = curvature.reshape(-1, flat, flat)
+        # Where classes are apart, the loss is flat: a step of any length would do.
+        diagonal = np.arange(flat)
+        square[:, diagonal, diagonal] += 1e-10 * square[:, diagonal, diagonal] + 1e-12
+        step = np.linalg.solve(square, gradient.reshape(-1, flat, 1))
         step = step.reshape(gradient.shape)
         decrease = (gradient * step).sum(axis=(1, 2))
         before, length = _loss(coef[active], design, *own, n_classes), np.ones(len(active))
