@@ -76,9 +76,11 @@ def predictions_of_many(
 def _spread_within(features: Array, weights: Array) -> Array:
     """Return the standard deviation of each feature in the rows of each fit; 1 in place of 0."""
     used = (weights > 0).astype(float)
-    n = used.sum(axis=1, keepdims=True)
-    spread = np.sqrt(np.maximum(used @ features**2 / n - (used @ features / n) ** 2, 0.0))
-    return np.where(spread > 1e-12, spread, 1.0)
+    used /= used.sum(axis=1, keepdims=True)
+    squares = used @ features**2
+    variance = squares - (used @ features) ** 2
+    # Rounding leaves a little of a feature that is constant in these rows.
+    return np.sqrt(np.where(variance > 1e-13 * squares, variance, 1.0))
 
 
 def _logits(coef: Array, design: Array, n_classes: int) -> Array:
