@@ -106,19 +106,19 @@ def _optimum(design: Array, codes: Array, weights: Array, ridge: Array, n_classe
     coef = np.zeros((len(codes), n_free, width))
     active = np.arange(len(codes))
     for _ in range(_MOST_STEPS):
-        own = codes[active], weights[active], ridge[active]
+        code, weight, penalty = codes[active], weights[active], ridge[active]
         probability = special.softmax(_logits(coef[active], design, n_classes), axis=1)
-        is_class = own[0][:, None] == np.arange(n_classes)[:, None]
-        away = own[1][:, None] * (probability - is_class)
-        gradient = away[:, -n_free:] @ design + own[2][:, None] * coef[active]
+        is_class = code[:, None] == np.arange(n_classes)[:, None]
+        away = weight[:, None] * (probability - is_class)
+        gradient = away[:, -n_free:] @ design + penalty[:, None] * coef[active]
         free = probability[:, -n_free:]
         shape = len(active), n_free, width, n_free, width
         curvature = np.zeros(shape)
         for i in range(n_free):
             for j in range(n_free):
-                spread = own[1] * free[:, i] * ((i == j) - free[:, j])
+                spread = weight * free[:, i] * ((i == j) - free[:, j])
                 curvature[:, i, :, j] = (spread @ products).reshape(-1, width, width)
-            curvature[:, i, np.arange(width), i, np.arange(width)] += own[2]
+            curvature[:, i, np.arange(width), i, np.arange(width)] += penalty
         if n_free > 1:  # a number added to all intercepts changes nothing
             curvature[:, :, -1, :, -1] += 1.0
         flat = n_free * width
@@ -129,10 +129,16 @@ def _optimum(design: Array, codes: Array, weights: Array, ridge: Array, n_classe
         step = np.linalg.solve(square, gradient.reshape(-1, flat, 1))
         step = step.reshape(gradient.shape)
         decrease = (gradient * step).sum(axis=(1, 2))
-        before, length = _loss(coef[active], design, *own, n_classes), np.ones(len(active))
+        before, length = (
+            _loss(coef[active], design, code, weight, penalty, n_classes),
+            np.ones(len(active)),
+        )
         for _ in range(30):
             tried = coef[active] - length[:, None, None] * step
-            worse = _loss(tried, design, *own, n_classes) > before - 1e-4 * length * decrease + 1e-9
+            worse = (
+                _loss(tried, design, code, weight, penalty, n_classes)
+                > before - 1e-4 * length * decrease + 1e-9
+            )
             if not worse.any():
                 break
             length[worse] /= 2
