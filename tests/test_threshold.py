@@ -1,11 +1,13 @@
 """Scores and a threshold in place of predicted labels, wherever predictions go in."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from whole_documents import values_differ
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, selection_rates
@@ -271,7 +273,9 @@ def test_scores_of_any_container_give_the_same_report(file):
         skbiasamp.audit_frame(file, prediction="score", threshold=0.4, **options),
     ):
         assert list(report) == list(expected)
-        assert report.findings == expected.findings
+        for found, known in zip(report.findings, expected.findings, strict=True):
+            assert replace(found, numbers=known.numbers) == known
+            assert values_differ(found.numbers, known.numbers) is None
         for name in ("summary", "curve", "passed"):
             pd.testing.assert_frame_equal(getattr(report, name), getattr(expected, name))
         pd.testing.assert_frame_equal(report.explanation.decision, expected.explanation.decision)

@@ -33,6 +33,7 @@ IN_MARKDOWN = (
     "watch",
     "selection_rates",
 )
+NOISE = Decimal("1e-12")  # what a processor leaves of a number that is 0
 NUMBER = re.compile(r"(?<![\w.])[-+−]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 
 
@@ -43,6 +44,8 @@ def texts_differ(found, kept):
             return f"line {line}: {new!r}, kept {old!r}"
         for a, b in zip(NUMBER.findall(new), NUMBER.findall(old), strict=True):
             unit = Decimal(1).scaleb(exponent_of(b)) if exponent_of(b) else 0
+            if max(abs(value(a)), abs(value(b))) < NOISE:
+                continue
             if a != b and (exponent_of(a) != exponent_of(b) or abs(value(a) - value(b)) > unit):
                 return f"line {line}: {a}, kept {b}, in {new!r}"
     return None
