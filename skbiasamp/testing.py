@@ -13,7 +13,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from skbiasamp._input.checks import check_option, is_one, require_auditor
-from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
+from skbiasamp._input.errors import InputError, InputTypeError, quote, renaming
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.formatting import INCONCLUSIVE
 from skbiasamp.metrics.base import BaseAuditor
@@ -110,7 +110,7 @@ def assert_amplification(
     results: Mapping[str, AuditResult] = (
         report if isinstance(report, AuditReport) else {report.name: report}
     )
-    with speaking({"limit": "below" if one_sided else "limit"}):
+    with renaming({"limit": "below" if one_sided else "limit"}):
         gate = gate_of(results, size, on=on if results is report else None, one_sided=one_sided)
         allowed = Limit.checked(size, one_sided)
     failed = []

@@ -16,12 +16,11 @@ from skbiasamp._input.errors import (
     PARAMETER_OF,
     InputError,
     InputTypeError,
-    Name,
-    Role,
-    Said,
+    called,
     meant,
     quote,
     rows_of,
+    worded,
 )
 
 Names = tuple[Hashable, ...]
@@ -71,7 +70,7 @@ def check_option(name: str, value: object, allowed: Sequence[object]) -> None:
         raise InputError(text, name=name, options=options, value=value)
 
 
-def check_count(name: Name, value: object, least: int = 1) -> None:
+def check_count(name: str, value: object, least: int = 1) -> None:
     """Raise if something is no whole number, or too small."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or not least <= value < 2**63:  # type: ignore[operator]
@@ -79,7 +78,7 @@ def check_count(name: Name, value: object, least: int = 1) -> None:
         raise InputError(text, name=name, least=least, seen=value)
 
 
-def check_number(name: Name, value: object) -> None:
+def check_number(name: str, value: object) -> None:
     """Raise if something is no number."""
     if not isinstance(value, Real) or isinstance(value, bool):
         raise InputTypeError("{name} must be a number; got {seen!r}.", name=name, seen=value)
@@ -94,7 +93,7 @@ def check_threshold(threshold: object) -> None:
         raise InputError(text, seen=threshold)
 
 
-def check_call(name: Name, function: Any, *args: Any, **kwargs: Any) -> None:
+def check_call(name: str, function: Any, *args: Any, **kwargs: Any) -> None:
     """Raise if a user's function does not take what it will be given."""
     try:
         signature = inspect.signature(function)
@@ -160,7 +159,7 @@ def check_names(named: Mapping[str, Any], *, table: bool = False) -> None:
                     name=option,
                     several="" if only else ", or a list of names",
                     seen=wrong[0] if wrong else "an empty list",
-                    instead="" if table else Said(instead, parameter=PARAMETER_OF[option]),
+                    instead="" if table else worded(instead, parameter=PARAMETER_OF[option]),
                 )
             twice = [] if table else [column for column, n in Counter(names).items() if n > 1]
             if twice:
@@ -168,7 +167,7 @@ def check_names(named: Mapping[str, Any], *, table: bool = False) -> None:
                 raise InputError(text, name=option, twice=twice[0])
 
 
-def no_column(column: object, known: Iterable[Hashable], name: Name) -> InputError:
+def no_column(column: object, known: Iterable[Hashable], name: str) -> InputError:
     """Return the error for a column that is not there; `name` is the option that names it."""
     known = list(known)
     return InputError(
@@ -207,7 +206,7 @@ def kind_of_name(name: Hashable) -> str:
     return "numbers" if isinstance(name, int | float) else type(name).__name__
 
 
-def check_kinds(names: Names, other: Names, argument: Name, other_argument: Name) -> None:
+def check_kinds(names: Names, other: Names, argument: str, other_argument: str) -> None:
     """Raise if '0' is compared with 0: they would silently be four classes."""
     if all(isinstance(name, tuple) for name in (*names, *other)):
         columns, other_columns = (
@@ -248,7 +247,7 @@ def check_group_limit(n_groups: int, n_rows: float, max_groups: Any, n_columns: 
         n_groups=n_groups,
         what="values" if n_columns == 1 else f"combinations or values of {n_columns} columns",
         rows=rows_of(n_rows),
-        allowing=Role("max_groups", f"={n_groups}"),
+        allowing=called(f"max_groups={n_groups}"),
     )
 
 
@@ -276,7 +275,7 @@ def check_known(
     )
 
 
-def check_columns(names: Names, expected: Names, argument: Name, other: Name) -> None:
+def check_columns(names: Names, expected: Names, argument: str, other: str) -> None:
     """Raise if a name is at another position: columns are matched by position, as rows are."""
     # The columns 0 and 1 of a frame are "0" and "1" of its file.
     shown, wanted = tuple(map(str, names)), tuple(map(str, expected))

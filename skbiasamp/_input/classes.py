@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input.checks import Array, Names, kind_of_name
-from skbiasamp._input.errors import InputError, Name, plain, quote, rows_of
+from skbiasamp._input.errors import InputError, plain, quote, rows_of
 from skbiasamp._utils.warnings import warn
 
 
@@ -71,8 +71,8 @@ _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0").union(
 def positions_of(
     names: Names,
     titles: Names,
-    argument: Name,
-    other: Name,
+    argument: str,
+    other: str,
     *,
     listed: bool = False,
     classes: bool = False,
@@ -283,7 +283,7 @@ _LONGEST = 60  # characters of a text that is shown
 
 
 def check_one_kind(
-    values: Sequence[Any], codes: Array, name: Name, weight: Array | None = None
+    values: Sequence[Any], codes: Array, name: str, weight: Array | None = None
 ) -> None:
     """Raise if the values of a column are of several kinds that look alike.
 
@@ -315,7 +315,7 @@ def check_one_kind(
     )
 
 
-def check_no_texts(values: Sequence[Any], n_rows: float, name: Name) -> None:
+def check_no_texts(values: Sequence[Any], n_rows: float, name: str) -> None:
     """Raise if most of a column's many classes are texts; `values` are the distinct ones.
 
     If most rows have a value of their own, texts are those of several words. Else they are
@@ -341,7 +341,7 @@ def check_no_texts(values: Sequence[Any], n_rows: float, name: Name) -> None:
 
 
 def are_probabilities(
-    values: Sequence[Any], classes: Names | None, positive: Hashable, name: Name
+    values: Sequence[Any], classes: Names | None, positive: Hashable, name: str
 ) -> bool:
     """Return whether a column of no other `values` than the floats 0.0 and 1.0 holds probabilities.
 

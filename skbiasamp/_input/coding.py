@@ -14,7 +14,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import check_lengths, is_tensor, one_column, to_native
-from skbiasamp._input.errors import InputError, InputTypeError, Name, Role, Said, first_row, plain
+from skbiasamp._input.errors import InputError, InputTypeError, first_row, plain, worded
 from skbiasamp._input.labels import join_columns
 
 # Integer labels within this span are counted as they are; a wider span is factorized first.
@@ -51,7 +51,7 @@ class Continuous:
     numbers: Array
 
 
-def encode(column: Any, name: Name) -> Column | Continuous:
+def encode(column: Any, name: str) -> Column | Continuous:
     """Give each row an integer, at the least cost its type allows."""
     if isinstance(column, pd.Series):
         if isinstance(column.dtype, pd.CategoricalDtype):
@@ -147,12 +147,12 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) else value
 
 
-def _continuous(numbers: Array, name: Name) -> Continuous:
+def _continuous(numbers: Array, name: str) -> Continuous:
     refuse(np.isinf(numbers), "{name} holds infinite values in {where}.", name)
     return Continuous(numbers)
 
 
-def refuse(wrong: Any, text: str, name: Name, **data: Any) -> None:
+def refuse(wrong: Any, text: str, name: str, **data: Any) -> None:
     """Raise if any row (or number of a row) is wrong; the text says {where} these are."""
     wrong = np.asarray(wrong)
     if wrong.any():
@@ -166,10 +166,10 @@ def odd_values(values: Any) -> list[Any]:
     return [value for value in there if not isinstance(value, int | float | Decimal)]
 
 
-def need_classes(column: Column | Continuous, name: Name, advice: str = "") -> Column:
+def need_classes(column: Column | Continuous, name: str, advice: str = "") -> Column:
     """Return a column of classes; raise if it is continuous.
 
-    With `advice`, which may have roles, raise too if it has missing values.
+    With `advice`, which may name parameters, raise too if it has missing values.
     """
     if isinstance(column, Continuous):
         nan = np.isnan(column.numbers)
@@ -181,12 +181,12 @@ def need_classes(column: Column | Continuous, name: Name, advice: str = "") -> C
             "numbers with {NumericAuditor}."
         )
         text = "{name} is continuous (it holds {seen:.6g}, for example): {advice}"
-        raise InputError(text, name=name, seen=fraction, advice=Said(instead))
+        raise InputError(text, name=name, seen=fraction, advice=worded(instead))
     if advice and column.values[:1] == [None]:
         missing = column.raw == column.offset
         if missing.any():
             text = "{name} has missing values in {where}. {advice}"
-            refuse(missing, text, name, advice=Said(advice))
+            refuse(missing, text, name, advice=worded(advice))
     return column
 
 
@@ -218,12 +218,12 @@ def tally(columns: list[Column], weight: Array | None) -> tuple[list[Array], Arr
     return list(np.unravel_index(cells, sizes)), total[cells]
 
 
-def is_sensitive(name: Name) -> bool:
+def is_sensitive(name: str) -> bool:
     """Whether a parameter holds sensitive features, or predictions of them."""
-    return (name.name if isinstance(name, Role) else name).startswith("sensitive")
+    return name.startswith("sensitive")
 
 
-def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Array:
+def indicator(value: Any, name: str, *, soft: bool, scores: bool = False) -> Array:
     """Return a 2-D input as booleans, or as what else is allowed: probabilities, any scores."""
     if isinstance(value, pd.DataFrame):
         if any(not isinstance(dtype, np.dtype) for dtype in value.dtypes):
@@ -244,7 +244,7 @@ def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Ar
     if hard is not None:
         return hard
     if value.dtype.kind == "f":
-        also = Said(" ({missing} is for columns of labels.)" if is_sensitive(name) else "")
+        also = worded(" ({missing} is for columns of labels.)" if is_sensitive(name) else "")
         refuse(np.isnan(value), HOLES + "{also}", name, also=also)
     if not soft:
         bad = value[(value != 0) & (value != 1)].flat[0]
@@ -261,19 +261,19 @@ def of_floats(table: pd.DataFrame | Array) -> bool:
     return any(dtype.kind == "f" for dtype in dtypes)
 
 
-def finite(value: Array, name: Name) -> Array:
+def finite(value: Array, name: str) -> Array:
     """Return numbers checked to be numbers."""
     text = "{name} has missing or infinite values in {where}. Leave these rows out."
     refuse(~np.isfinite(value), text, name)
     return np.asarray(value, dtype=float)
 
 
-def as_numbers(column: Any, name: Name) -> Array:
+def as_numbers(column: Any, name: str) -> Array:
     """Return a column as numbers; raise if any is missing or infinite."""
     return finite(numbers_of(column, name), name)
 
 
-def distinct_maps(maps: Array, name: Name) -> tuple[Array, Array]:
+def distinct_maps(maps: Array, name: str) -> tuple[Array, Array]:
     """Return the distinct rows of an array of more than two dimensions, and which each row is.
 
     Rows are ordered by what they hold, as draws are. Sorting digests takes no copies of the rows.
@@ -285,7 +285,7 @@ def distinct_maps(maps: Array, name: Name) -> tuple[Array, Array]:
     return maps[first], code.reshape(-1)
 
 
-def measured(column: Any, name: Name) -> Array:
+def measured(column: Any, name: str) -> Array:
     """Return a column of a numeric task; sums of its squares have to be finite."""
     numbers = as_numbers(column, name)
     text = "{name} holds numbers beyond 1e50 in {where}. Divide by a unit first, such as 1e9."
@@ -293,7 +293,7 @@ def measured(column: Any, name: Name) -> Array:
     return numbers + 0.0  # no minus before a zero
 
 
-def numbers_of(value: Any, name: Name) -> Array:
+def numbers_of(value: Any, name: str) -> Array:
     """Return a number, or an array of them, as floats. NaN passes, and what is missing is NaN."""
     if isinstance(value, str | bytes) or not isinstance(value, Real | Sized):
         text = "{name} must be a number, or several; got {seen!r}."
@@ -316,7 +316,7 @@ def numbers_of(value: Any, name: Name) -> Array:
     return numbers
 
 
-def _no_indicator(name: Name, n_columns: int, value: str, advice: str = "") -> InputError:
+def _no_indicator(name: str, n_columns: int, value: str, advice: str = "") -> InputError:
     return InputError(
         "{name} has {n} column{s}, so each must be a 0/1 indicator of one label; got {seen}. For "
         "one label a row pass a single column.{advice}",
@@ -324,7 +324,7 @@ def _no_indicator(name: Name, n_columns: int, value: str, advice: str = "") -> I
         n=n_columns,
         s="s" * (n_columns > 1),
         seen=value,
-        advice=Said(advice),
+        advice=worded(advice),
     )
 
 
@@ -354,9 +354,7 @@ def as_classes(predicted: Any) -> Any:
     return predicted
 
 
-def probabilities(
-    value: Array, name: Name, of_numbers: Callable[[], bool] = lambda: False
-) -> Array:
+def probabilities(value: Array, name: str, of_numbers: Callable[[], bool] = lambda: False) -> Array:
     """Return floats checked to lie in [0, 1]; `of_numbers` says whether labels are many numbers."""
     value = np.asarray(value, dtype=float)
     outside = np.asarray(~((value >= -1e-6) & (value <= 1 + 1e-6)))
@@ -369,7 +367,7 @@ def probabilities(
             "{name} must hold labels or probabilities in [0, 1]; got {seen:.6g}. {advice}",
             name=name,
             seen=value[outside][0],
-            advice=Said(advice),
+            advice=worded(advice),
         )
     return np.clip(value, 0.0, 1.0)  # float32 softmax may end at 1.0000001
 
@@ -378,7 +376,7 @@ def probabilities(
 _LEAST, _MOST = 1e-100, 2.0**53
 
 
-def read_weight(sample_weight: Any, n: int, name: Name = "sample_weight") -> Array:
+def read_weight(sample_weight: Any, n: int, name: str = "sample_weight") -> Array:
     """Return the checked weights of `n` rows."""
     value = one_column(sample_weight, name)
     check_lengths({"y_true": range(n), name: value})

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.errors import InputError, InputTypeError, Name, Role, plain, rows_of
+from skbiasamp._input.errors import InputError, InputTypeError, plain, rows_of
 
 
-def to_native(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:
+def to_native(value: Any, name: str) -> pd.Series | pd.DataFrame | Array:
     """Return pandas or numpy of one or two dimensions, positions kept."""
     if isinstance(value, pd.Series | np.ndarray) and value.dtype == object and value.ndim == 1:
         first = value[:1].tolist()
@@ -29,9 +29,9 @@ def to_native(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:
     if isinstance(value, Mapping) and not hasattr(value, "toarray"):  # as a dok_matrix has
         if not value:
             raise InputError("{name} is an empty dict: pass at least one column.", name=name)
-        columns: dict[Name, Any] = {}
+        columns: dict[str, Any] = {}
         for key, own in value.items():
-            shown = Role(str(name), f"[{plain(key)!r}]")
+            shown = f"{name}[{plain(key)!r}]"
             column = one_column(own, shown)
             # Positions rule: pandas would align the indexes.
             is_series = isinstance(column, pd.Series)
@@ -86,7 +86,7 @@ def as_maps(value: Any) -> Array | None:
     return value if isinstance(value, np.ndarray) and value.ndim > 2 else None
 
 
-def _from_sequence(value: Sequence[Any], name: Name) -> pd.Series | pd.DataFrame | Array:
+def _from_sequence(value: Sequence[Any], name: str) -> pd.Series | pd.DataFrame | Array:
     """Labels, or rows of labels, one after the other."""
     if len(value) and hasattr(value[0], "toarray"):
         value = [np.ravel(row.toarray()) if hasattr(row, "toarray") else row for row in value]
@@ -122,13 +122,13 @@ def _from_sequence(value: Sequence[Any], name: Name) -> pd.Series | pd.DataFrame
     return column
 
 
-def twice_named(name: Name, error: Exception) -> InputError:
+def twice_named(name: str, error: Exception) -> InputError:
     """Return the error that columns share a name, from that of a library."""
     text = "{name} must have one column of each name. {seen}"
     return InputError(text, name=name, seen=" ".join(str(error).split()))
 
 
-def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:
+def _from_frame_library(value: Any, name: str) -> pd.Series | pd.DataFrame | Array:
     """Polars, pyarrow and whatever else narwhals knows, eager."""
     if type(value).__module__.partition(".")[0] == "pyarrow" and hasattr(value, "type"):
         import pyarrow as pa
@@ -225,12 +225,12 @@ def check_index(given: Mapping[str, Any]) -> None:
 
     An index that only counts the rows says nothing: it was reset.
     """
-    indexes: dict[Name, pd.Index] = {}
+    indexes: dict[str, pd.Index] = {}
     values: list[tuple[Any, Any]] = list(given.items())
     while values:
         name, value = values.pop(0)
         if isinstance(value, Mapping):
-            values[:0] = [(Role(name, f"[{plain(key)!r}]"), own) for key, own in value.items()]
+            values[:0] = [(f"{name}[{plain(key)!r}]", own) for key, own in value.items()]
         if not isinstance(value, pd.Series | pd.DataFrame):
             continue
         index = value.index
@@ -289,7 +289,7 @@ def columns_of(value: pd.Series | pd.DataFrame | Array) -> list[tuple[Hashable, 
     return [(0 if name is None or name == "" else plain(name), value)]  # "" is what polars has
 
 
-def one_column(value: Any, name: Name) -> Any:
+def one_column(value: Any, name: str) -> Any:
     """Return a column in any container as pandas or numpy of one dimension."""
     column = as_column(to_native(value, name))
     if column.ndim == 2:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import re
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from functools import wraps
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial, wraps
 from numbers import Integral
 from string import Formatter
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -42,91 +43,61 @@ OPTION_OF = {
 }
 
 
-@dataclass(frozen=True)
-class Role:
-    """Parameter or option that a text is about, and what follows its name.
+# What a reader calls a parameter: a name, or a function of what follows the parameter's.
+Called = str | Callable[[str], str]
+Names = Mapping[str, Called]
 
-    `shown` is what it is called if nobody gives it a name; by default its name in Python.
+_names: ContextVar[tuple[Names, ...]] = ContextVar("names", default=())
+_NAME = re.compile(r"(\w+)((?:=|\[| column ).*)?\Z", re.DOTALL)
+
+
+@contextmanager
+def renaming(names: Names | None = None, /, **more: Called) -> Iterator[None]:
+    """Let errors that are raised inside call parameters what their reader calls them.
+
+    A name that is another parameter's, ``renaming(y_true="y_train")``, may get a name further out.
     """
-
-    name: str
-    rest: str = ""
-    shown: str | None = None
-
-    def __str__(self) -> str:
-        return self.name + self.rest if self.shown is None else self.shown
-
-    def named(self, names: Mapping[str, Spoken]) -> str | Role:
-        """Return the role as a reader calls it."""
-        whole = names.get(self.name + self.rest)
-        shown = names.get(self.name) if whole is None else whole
-        if shown is None:
-            return self
-        if callable(shown):
-            return shown(self.rest)
-        if isinstance(shown, Role):
-            return shown
-        rest = self.rest if whole is None or not self.rest else ""
-        return Role(shown, rest) if shown.isidentifier() else shown + rest
+    token = _names.set((*_names.get(), {**(names or {}), **more}))
+    try:
+        yield
+    finally:
+        _names.reset(token)
 
 
-# A name for a role: text, another role (an identifier, or a `Role`), or a function of the rest.
-Spoken = str | Role | Callable[[str], str | Role]
-Name = str | Role
+def called(name: str) -> str:
+    """Return what the reader calls a parameter, ``y_pred``, or a part: ``y_pred column 'x'``."""
+    for names in reversed(_names.get()):
+        known = _NAME.match(name)
+        base, rest = known.groups("") if known and name not in names else (name, "")
+        shown = names.get(base, base)
+        name = shown(rest) if callable(shown) else shown + rest
+    return name
 
 
-class Said(str):
-    """Text whose roles can still be given the names that its reader knows.
+def worded(template: str, /, **data: object) -> str:
+    """Return text in which parameters have the names that their reader knows.
 
     A placeholder of the template that is passed as a keyword is data: it is inserted once and
-    never read again. ``name`` and ``other`` are passed too, and are roles. Any other placeholder
-    is a role itself: a parameter (``{y_pred}``) or an option (``{missing='drop'}``).
+    never read again. ``name`` and ``other`` are passed too, and are names of parameters. Any other
+    placeholder is itself a parameter (``{y_pred}``), or an option (``{missing='drop'}``).
     """
-
-    parts: tuple[str | Role, ...]
-
-    def __new__(cls, template: str, /, **data: object) -> Self:
-        return cls.of(tuple(_parts(template, data)))
-
-    @classmethod
-    def of(cls, parts: tuple[str | Role, ...]) -> Self:
-        """Return text made of parts."""
-        text = super().__new__(cls, "".join(map(str, parts)))
-        text.parts = parts
-        return text
-
-    def named(self, names: Mapping[str, Spoken]) -> Said:
-        """Return the text with those names."""
-        return Said.of(tuple(p.named(names) if isinstance(p, Role) else p for p in self.parts))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Said.of, (self.parts,)
-
-
-def _parts(template: str, data: Mapping[str, object]) -> Iterator[str | Role]:
+    parts = []
     for text, field, form, conversion in Formatter().parse(template):
-        yield text
+        parts.append(text)
         if field is None:
             continue
         if field not in data:
-            name, equals, option = field.partition("=")
-            yield Role(name, equals + option)
-            continue
-        value = data[field]
-        if field in ("name", "other") and not isinstance(value, Role):
-            yield Role(str(value))
-        elif isinstance(value, Said):
-            yield from value.parts
-        elif isinstance(value, Role):
-            yield value
+            parts.append(called(field))
+        elif field in ("name", "other"):
+            parts.append(called(str(data[field])))
         else:
-            yield printable(format(spelled(value) if conversion == "r" else value, form or ""))
+            value = spelled(data[field]) if conversion == "r" else data[field]
+            parts.append(printable(format(value, form or "")))
+    return "".join(parts)
 
 
 class InputError(ValueError):
-    """Say what is wrong with the input, in the names that its reader knows.
-
-    The template is that of `Said`. `speaking` gives names to its roles.
+    """Say what is wrong with the input, in the names that its reader knows: see `worded`.
 
     Examples
     --------
@@ -137,56 +108,41 @@ class InputError(ValueError):
     """
 
     def __init__(self, template: str, /, **data: object) -> None:
-        super().__init__(template if isinstance(template, Said) else Said(template, **data))
-
-    def rename(self, names: Mapping[str, Spoken]) -> None:
-        """Give names to the roles that have none yet."""
-        self.args = (self.args[0].named(names),)
+        super().__init__(worded(template, **data))
 
     def begin_with(self, what: str) -> None:
         """Say first what the error is about: a file, or a model."""
-        self.args = (Said.of((what, *self.args[0].parts)),)
+        self.args = (f"{what}{self}",)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), "{text}", text=str(self)), (), vars(self)
 
 
 class InputTypeError(InputError, TypeError):
     """An `InputError` about the type of an input."""
 
 
-@contextmanager
-def speaking(names: Mapping[str, Spoken] | None = None, /, **more: Spoken) -> Iterator[None]:
-    """Give the roles in errors that are raised inside the names that their reader knows.
-
-    A name that is an identifier is another role, to which a `speaking` further out may give a
-    name: ``speaking(y_true="y_train")``. Any other text is final, so the innermost wins.
-    """
-    try:
-        yield
-    except InputError as error:
-        error.rename({**(names or {}), **more})
-        raise
-
-
-def role_of_model(name: str, model: str | None) -> Name:
+def of_one_model(name: str, model: str) -> str:
     """Return what the predictions of one of several models are called."""
-    return name if model is None else Role(f"{name}s", f"[{model!r}]")
+    return f"{name}s[{model!r}]"
 
 
 @contextmanager
 def of_the_model(model: str) -> Iterator[None]:
     """Let errors say which model's predictions they are about."""
-    names = {name: role_of_model(name, model) for name in ("y_pred", "sensitive_pred")}
+    names = {name: of_one_model(name, model) for name in ("y_pred", "sensitive_pred")}
     try:
-        with speaking(names):
+        with renaming(names):
             yield
     except InputError as error:
-        if repr(model) not in error.args[0]:
+        if not any(text in str(error) for text in (repr(model), *map(called, names.values()))):
             error.begin_with(f"Predictions of {model!r}: ")
         raise
 
 
-def of_columns(columns: Mapping[str, Any]) -> dict[str, Spoken]:
-    """Return what roles are called if columns of a frame were named: "column 'age' (target)"."""
-    names: dict[str, Spoken] = {}
+def of_columns(columns: Mapping[str, Any]) -> dict[str, str]:
+    """Return what parameters are called if columns were named: "column 'age' (target)"."""
+    names: dict[str, str] = {}
     for option, named in columns.items():
         several = list(named) if isinstance(named, list | tuple) else [named]
         names_columns = several and all(isinstance(column, str | Integral) for column in several)
@@ -195,13 +151,17 @@ def of_columns(columns: Mapping[str, Any]) -> dict[str, Spoken]:
             continue
         texts = [f"column {column!r}" for column in several]
         shown = f"{texts[0]} ({option})" if len(several) == 1 else f"{option} ({quote(several)})"
-        names[parameter] = Role(option, shown=shown)
-        for text in texts:
-            names[f"{parameter} {text}"] = Role(option, f" {text}", f"{text} ({option})")
+        whole = {parameter: (option, shown)}
+        whole |= {
+            f"{parameter} {text}": (f"{option} {text}", f"{text} ({option})") for text in texts
+        }
+        for name, (of_option, otherwise) in whole.items():
+            # The command line has names for options.
+            names[name] = otherwise if called(of_option) == of_option else of_option
     if "y_pred" in names or "sensitive_features" in names:
         # Labels that no column was named for are asked for as a column.
         for option in ("target", "sensitive_prediction"):
-            names.setdefault(PARAMETER_OF[option], Role(option))
+            names.setdefault(PARAMETER_OF[option], option)
     return names
 
 
@@ -210,7 +170,7 @@ def columns_named(read: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(read)
     def named(*args: P.args, **kwargs: P.kwargs) -> R:
-        with speaking(of_columns(kwargs)):
+        with renaming(of_columns(kwargs)):
             return read(*args, **kwargs)
 
     return named
@@ -221,11 +181,10 @@ def fewer_groups(rest: str) -> str:
     return "20 or fewer: merge small ones"
 
 
-def of_auditor(auditor: object) -> dict[str, Spoken]:
-    """Return what roles are called by estimators and scorers that have an auditor inside."""
-    kind = type(auditor).__name__
-    names: dict[str, Spoken] = {"y_train": "y", "y_true": "y", "max_groups": fewer_groups}
-    return names | {"missing": lambda rest: Role("auditor", f"={kind}(missing{rest})")}
+def of_auditor(auditor: object) -> Names:
+    """Return what parameters are called by estimators and scorers that have an auditor inside."""
+    missing = f"auditor={type(auditor).__name__}(missing{{}})".format
+    return {"y_train": "y", "y_true": "y", "max_groups": fewer_groups, "missing": missing}
 
 
 # --------------------------------------------------------------------------- data as text
@@ -267,20 +226,25 @@ def rows_of(n: float) -> str:
     return f"{n:,.0f} row" + ("" if n == 1 else "s")
 
 
-def first_row(mask: Any) -> Role:
-    """Return how many rows a mask has, and where the first is; its rest is where all are."""
+_count_of: ContextVar[Callable[[Any], str] | None] = ContextVar("count", default=None)
+
+
+def first_row(mask: Any) -> str:
+    """Return how many rows a mask has, and where the first is."""
     at = np.flatnonzero(mask)
-    shown = f"{rows_of(len(at))}, {'the first ' if len(at) > 1 else ''}at position {at[0]}"
-    return Role("where", " ".join(map(str, at)), shown)
+    if (count := _count_of.get()) is not None:
+        return count(at)
+    return f"{rows_of(len(at))}, {'the first ' if len(at) > 1 else ''}at position {at[0]}"
 
 
-def counting(n: Any | None) -> AbstractContextManager[None]:
+@contextmanager
+def counting(n: Any | None) -> Iterator[None]:
     """Let errors say how many rows they are about if each row stands for `n`, and has no position.
 
     None: it is not known how many.
     """
-
-    def where(rest: str) -> str:
-        return "some rows" if n is None else rows_of(n[np.array(rest.split(), int)].sum())
-
-    return speaking(where=where)
+    token = _count_of.set(lambda at: "some rows" if n is None else rows_of(n[at].sum()))
+    try:
+        yield
+    finally:
+        _count_of.reset(token)

@@ -57,7 +57,7 @@ from skbiasamp._input.coding import (
     refuse,
 )
 from skbiasamp._input.containers import as_column, columns_of
-from skbiasamp._input.errors import InputError, Role, plain, quote
+from skbiasamp._input.errors import InputError, plain, quote
 from skbiasamp._input.labels import Codes, Members, Side, as_integers
 
 Found = tuple[Array, Names]  # codes, and the values that they are positions of
@@ -246,7 +246,7 @@ class Numbers(Indicators):
                 known = () if self.known is None else self.known.names
                 own = titles[0] if isinstance(titles[0], str) else "y"
                 titles = known if len(known) == 1 else (own,)
-            shown = [Role(name, f" column {title!r}" * (value.ndim == 2)) for title in titles]
+            shown = [name + f" column {title!r}" * (value.ndim == 2) for title in titles]
             matrix = np.column_stack(list(map(measured, columns, shown)))
             if self.parameters and len(titles) == len(self.label.titles) == 1:
                 titles = self.label.titles
@@ -558,8 +558,8 @@ class SeveralGroups(Groups):
             raise columns_differ(label, name, len(parameter.titles))
         advice = _KEEP_OR_DROP if self.how.missing == "error" else ""
         for title, values in columns_of(value):
-            role = Role(name, f" column {title!r}")
-            parameter.columns.append(need_classes(encode(values, role), role, advice))
+            column = f"{name} column {title!r}"
+            parameter.columns.append(need_classes(encode(values, column), column, advice))
         parameter.floats = parameter.columns[0].floats
         if self.parameters:
             check_columns(parameter.titles, label.titles, name, label.name)

@@ -30,12 +30,10 @@ from skbiasamp._input.containers import (
 from skbiasamp._input.errors import (
     InputError,
     InputTypeError,
-    Name,
-    Role,
+    of_one_model,
     of_the_model,
     plain,
-    role_of_model,
-    speaking,
+    renaming,
 )
 from skbiasamp._input.labels import Codes, Rows, Side, side_of_model
 from skbiasamp._input.readers import How, Parameter, Reader, read_values
@@ -90,10 +88,10 @@ def read_rows(
             "{sensitive_features=X['sex']}."
         )
     given: dict[Any, Any] = {"y_true": y_true, "y_pred": y_pred}
-    given |= {role_of_model("y_pred", model): own for model, own in (y_preds or {}).items()}
+    given |= {of_one_model("y_pred", model): own for model, own in (y_preds or {}).items()}
     given |= {"sensitive_features": sensitive_features, "sensitive_pred": sensitive_pred}
     for model, own in (sensitive_preds or {}).items():
-        given[role_of_model("sensitive_pred", model)] = own
+        given[of_one_model("sensitive_pred", model)] = own
     given["y_score"] = y_score
     native = {name: to_native(value, name) for name, value in given.items() if value is not None}
     n = check_lengths(native)
@@ -172,14 +170,14 @@ def read_rows(
 
 
 def _read_each(
-    role: str, native: dict[Name, Any], how: How, models: tuple[str, ...]
+    role: str, native: dict[str, Any], how: How, models: tuple[str, ...]
 ) -> dict[Any, Reader]:
     """Return the readers of each model's predictions, beside the labels; one without models."""
     readers: dict[Any, Reader] = {}
     columns: dict[str, Column | Continuous] = {}
     labels, preds = _PARAMETERS[role]
     for model in models or (None,):
-        asked = {labels: labels, preds: role_of_model(preds, model)}
+        asked = {labels: labels, preds: of_one_model(preds, model) if model else preds}
         values = {name: native[own] for name, own in asked.items() if own in native}
         own_columns = dict(columns)
         with of_the_model(model) if model else nullcontext():
@@ -201,12 +199,12 @@ def _sides(
     for model, reader in readers.items():
         classes = reader.role == "task" and not (reader.how.texts or reader.how.like)
         of_model = of_the_model(model) if model else nullcontext()
-        with of_model, speaking({"y_true": "y_pred"}) if alone else nullcontext():
+        with of_model, renaming({"y_true": "y_pred"}) if alone else nullcontext():
             for parameter in reader.parameters:
                 titles = parameter.titles
                 for i, (codes, values) in enumerate(parameter.labels):
                     column = f" column {titles[i]!r}" if len(titles) > 1 else ""
-                    check_one_kind(values, codes, Role(parameter.name, column), rows)
+                    check_one_kind(values, codes, parameter.name + column, rows)
                     if classes and len(values) > FEW_TEXTS:
                         check_no_texts(values, rows.sum(), parameter.name)
                     if None in values or MISSING in values:

@@ -17,7 +17,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skbiasamp._input.checks import Array
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import as_maps, check_lengths, columns_of, to_native
-from skbiasamp._input.errors import InputError, fewer_groups, quote, rows_of, speaking
+from skbiasamp._input.errors import InputError, fewer_groups, quote, renaming, rows_of
 from skbiasamp._input.labels import Codes, Members
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import chunks
@@ -719,7 +719,7 @@ def attack_features(
     features = as_matrix(X)
     check_lengths({"X": features, "sensitive_features": to_native(sensitive_features, "sensitive")})
     # Every row is a class of its own, so that cells stay rows, in their order.
-    with speaking(max_groups=fewer_groups):
+    with renaming(max_groups=fewer_groups):
         cells = Contingency.from_labels(
             np.arange(len(features)),
             sensitive_features=sensitive_features,

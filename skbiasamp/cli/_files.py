@@ -17,7 +17,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skbiasamp._input.errors import PARAMETER_OF, InputError, Spoken
+from skbiasamp._input.errors import PARAMETER_OF, Called, InputError, Names
 from skbiasamp._io import check_path, opened
 
 # Roles in errors that are called as their options are.
@@ -134,9 +134,9 @@ def written_as(options: argparse.Namespace) -> dict[str, str | None]:
     return {name: getattr(options, name) for name in ("delimiter", "encoding", "decimal")}
 
 
-def names_of_options(named: list[Named]) -> dict[str, Spoken]:
-    """Return the names that roles have on the command line: --target income, --missing drop."""
-    names: dict[str, Spoken] = {
+def names_of_options(named: list[Named]) -> dict[str, Called]:
+    """Return what parameters are called on the command line: --target income, --missing drop."""
+    names: dict[str, Called] = {
         "y_train and sensitive_train": "--train",
         "the training data": "--train",
         "NumericAuditor": "--numeric",
@@ -177,10 +177,10 @@ _FIELDS = {
 }
 
 
-def names_of_findings(names: dict[str, Spoken]) -> dict[str, Spoken]:
+def names_of_findings(names: Names) -> Names:
     """Return what findings call parameters: options of the command, or fields of the app."""
     if not os.environ.get("SKBIASAMP_APP"):
-        return names | {"pandas.cut, KBinsDiscretizer": "--bins"}
+        return {**names, "pandas.cut, KBinsDiscretizer": "--bins"}
     return {role: partial(_field_named, role) for role in _FIELDS}
 
 

@@ -17,7 +17,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 import skbiasamp
-from skbiasamp._input.errors import InputError, quote, rows_of, speaking
+from skbiasamp._input.errors import InputError, quote, renaming, rows_of
 from skbiasamp._io import FEW_ROWS, columns_of_files, find
 from skbiasamp._utils.formatting import (
     ALARM,
@@ -309,7 +309,7 @@ def _report(options: argparse.Namespace) -> int:
     named = _files.named_columns(options)
     names = _files.names_of_options(named) | {"labels": f"--labels {options.labels}"}
     names["favourable"] = "--favourable"
-    with speaking(names), progress(", ".join(options.test)), ExitStack() as opened:
+    with renaming(names), progress(", ".join(options.test)), ExitStack() as opened:
 
         def read(paths: list[str], columns: list[Named]) -> Any:
             return opened.enter_context(_files.rows_of_files(options, paths, columns))
@@ -432,7 +432,7 @@ def _check_limit(report: AuditReport | ComparisonReport, options: argparse.Names
     if limit is None:
         return 0
     option = "--fail-above" if one_sided else "--limit"
-    with speaking({"on": "--on", "limit": option}):
+    with renaming({"on": "--on", "limit": option}):
         gate = report.gate(limit, on=options.on, one_sided=one_sided)
     what = "Differences checked" if isinstance(report, ComparisonReport) else "Checked"
     facts = [report.facts] if isinstance(report, AuditReport) else map(report.facts, report.models)
@@ -499,7 +499,7 @@ def run_over(options: argparse.Namespace) -> int:
     how["reference"] = int(options.reference) if of_periods else options.reference
     how |= _files.columns_by_role(named) | {"time": options.time}
     described: list[dict[str, Any]] = []
-    with speaking(_files.names_of_options(named) | {"frame": "FILE", "favourable": "--favourable"}):
+    with renaming(_files.names_of_options(named) | {"frame": "FILE", "favourable": "--favourable"}):
         if counted:
             timeline = skbiasamp.audit_over(_counts(paths), **how)
         elif options.time is None:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from skbiasamp._input.checks import Array, require_auditor
 from skbiasamp._input.coding import as_classes
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError, of_auditor, speaking
+from skbiasamp._input.errors import InputError, of_auditor, renaming
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import HasMethods, has_method
 from skbiasamp._utils.docstrings import filling
@@ -170,7 +170,7 @@ class AuditedClassifier(SensitiveWrapper):
         else:
             # First, since it is quick: labels that cannot be audited should not cost a training.
             for name, auditor in auditors.items():
-                with speaking(of_auditor(auditor)):
+                with renaming(of_auditor(auditor)):
                     self.auditors_[name] = getattr(clone(auditor), self._learn)(
                         y, sensitive_features=attribute, sample_weight=inner.get("sample_weight")
                     )
@@ -235,7 +235,7 @@ class AuditedClassifier(SensitiveWrapper):
         labels = self._labels(X, y, sensitive_features, sample_weight)
         results = {}
         for name, auditor in self.auditors_.items():
-            with speaking(of_auditor(auditor)):
+            with renaming(of_auditor(auditor)):
                 results[name] = auditor.audit(**labels)
             value = results[name].value
             if has_no_signs(auditor, value) and not has_no_signs(

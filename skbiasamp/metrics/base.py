@@ -24,7 +24,7 @@ from skbiasamp._input.checks import (
     check_option,
     require_groups,
 )
-from skbiasamp._input.errors import InputError, Role, of_the_model, speaking
+from skbiasamp._input.errors import InputError, called, of_the_model, renaming
 from skbiasamp._input.options import Option, WithOptions
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions
@@ -132,7 +132,7 @@ class BaseAuditor(ABC, WithOptions):
 
     def _fit(self, y_train: Any, labels: dict[str, Any], columns: dict[str, Any]) -> Self:
         self._validate_params()
-        with speaking(y_true="y_train"):
+        with renaming(y_true="y_train"):
             cells = self._count(y_train, labels, columns)
             cells.require("task")
         if self._compares_groups:
@@ -163,7 +163,7 @@ class BaseAuditor(ABC, WithOptions):
         """
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         self._validate_params()
-        with speaking(y_true="y_train"):
+        with renaming(y_true="y_train"):
             # A chunk may have few rows of each group.
             cells = self._count(y_train, labels, columns, max_groups=MOST_GROUPS)
             cells.require("task")
@@ -515,7 +515,9 @@ class BaseAuditor(ABC, WithOptions):
         how |= {name: getattr(self, name) for name in _HOW}
         how |= {} if self.reads == "labels" else {self.reads: True}
         engine = {"joint": True} if columns and self._joint else {}
-        with speaking(max_groups=_in_contingency):
+        # Users of an auditor pass it elsewhere; those of an estimator do not.
+        limit = "Contingency.from_labels(..., max_groups{})".format
+        with renaming({"max_groups": limit} if called("max_groups") == "max_groups" else {}):
             cells = count_labels(y_true, labels, columns, engine=engine, **how)
         if isinstance(y_true, Contingency):
             self._check_read(cells)
@@ -664,11 +666,6 @@ def _check_runs(y_preds: Any, sensitive_preds: Any) -> None:
         if n != len(y_preds):
             text = "{sensitive_preds} must be a list with as many runs as {y_preds}, {m}; got {n}."
             raise InputError(text, n=n or type(sensitive_preds).__name__, m=len(y_preds))
-
-
-def _in_contingency(rest: str) -> Role:
-    """Return where users of an auditor pass `max_groups`."""
-    return Role("max_groups", rest, f"Contingency.from_labels(..., max_groups{rest})")
 
 
 def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:

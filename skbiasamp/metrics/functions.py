@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from skbiasamp._input.checks import check_train
-from skbiasamp._input.errors import InputTypeError, quote, speaking
+from skbiasamp._input.errors import InputTypeError, quote, renaming
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.compat import validate_parameter_constraints
 from skbiasamp._utils.docstrings import described, entries_of, sections_of
@@ -122,7 +122,7 @@ def fit_if_given(auditor: Any, y_train: Any, sensitive_train: Any) -> None:
     if auditor._uses_groups and not isinstance(y_train, Contingency):
         check_train(y_train, sensitive_train)
     if y_train is not None:
-        with speaking(sensitive_features="sensitive_train"):
+        with renaming(sensitive_features="sensitive_train"):
             auditor.fit(y_train, sensitive_features=sensitive_train)
     elif "reference" in auditor.get_params(deep=False):
         auditor.set_params(reference="test")

@@ -15,11 +15,10 @@ from skbiasamp._input.errors import (
     PARAMETER_OF,
     InputError,
     InputTypeError,
-    Said,
-    Spoken,
     meant,
     quote,
-    speaking,
+    renaming,
+    worded,
 )
 from skbiasamp._input.rows import read_rows
 from skbiasamp._io import FEW_ROWS, are_files, as_patterns, opened
@@ -86,7 +85,7 @@ def count_labels(
         with opened_rows(y_true, named) as (frame, _):
             return Contingency.from_frame(frame, **asked)
     if not isinstance(y_true, Contingency):
-        names: dict[str, Spoken] = {}
+        names: dict[str, str] = {}
         if "y_score" in labels:
             # Leakage of scores: without predictions they are these, whatever columns they have.
             y_pred, y_score, how["embedding"] = labels["y_pred"], labels["y_score"], True
@@ -96,7 +95,7 @@ def count_labels(
                 y_pred, y_score, names = y_score, None, {"y_pred": "y_score"}
             labels = labels | {"y_pred": y_pred, "y_score": y_score}
         how.setdefault("max_groups", None)
-        with speaking(names):
+        with renaming(names):
             read = read_rows(y_true, **labels, like=like, scores=scores, **how)
         return Contingency.of_rows(read)
     if any(other is not None for other in labels.values()):
@@ -170,7 +169,7 @@ def read_train(
     if y_train is None:
         return None
     labels = {"sensitive_features": sensitive_train}
-    with speaking(y_true="y_train", sensitive_features="sensitive_train"):
+    with renaming(y_true="y_train", sensitive_features="sensitive_train"):
         return count_labels(y_train, labels, columns or {}, **how)
 
 
@@ -192,7 +191,7 @@ def require_predictions(
         )
         raise InputError(text, models=quote(models), first=models[0])
     if "task_pred" in lacking:
-        only = Said(" (Only {direction='T->A'} can do without.)") if directed else ""
+        only = worded(" (Only {direction='T->A'} can do without.)") if directed else ""
         text = "{metric} compares the labels with their predictions: pass {y_pred}.{only}"
         raise InputError(text, metric=what, only=only)
     if lacking:

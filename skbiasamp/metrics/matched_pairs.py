@@ -13,7 +13,7 @@ from scipy import special, stats
 
 from skbiasamp._input.checks import MISSING_POLICIES, Array
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import PARAMETER_OF, InputError, fewer_groups, quote, speaking
+from skbiasamp._input.errors import PARAMETER_OF, InputError, fewer_groups, quote, renaming
 from skbiasamp._input.labels import codes_of
 from skbiasamp._input.options import Option, WithOptions, keywords
 from skbiasamp._input.rows import read_clusters, read_rows
@@ -421,7 +421,7 @@ class _Rows(NamedTuple):
                 raise InputError("{name} is None: pass it for every row.", name=name)
         table = pd.DataFrame(to_native(given["y_pred"], "y_pred"))
         numbers = pos_label is None and all(map(pd.api.types.is_numeric_dtype, table.dtypes))
-        with speaking(y_true="y_pred", clusters="pairs", max_groups=fewer_groups):
+        with renaming(y_true="y_pred", clusters="pairs", max_groups=fewer_groups):
             rows = read_rows(
                 given["y_pred"],
                 sensitive_features=given["sensitive_features"],
@@ -531,7 +531,7 @@ def matched_difference(
     -0.5
     """
     auditor = MatchedPairsAuditor(pos_label=pos_label, n_resamples=2, random_state=0)
-    with speaking(missing=lambda rest: f"MatchedPairsAuditor(missing{rest})"):
+    with renaming(missing="MatchedPairsAuditor(missing{})".format):
         result = auditor.audit(y_pred, sensitive_features=sensitive_features, pairs=pairs)
     if len(result.table) > 1:
         text = "There are {n} differences, and a number is one of them: use MatchedPairsAuditor."

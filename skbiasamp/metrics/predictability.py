@@ -10,7 +10,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from skbiasamp._input.checks import DIRECTIONS, Array
-from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
+from skbiasamp._input.errors import InputError, InputTypeError, quote, renaming
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.docstrings import filling
@@ -323,7 +323,7 @@ class _DatasetLeakage(LeakageAuditor):
             raise InputError(text, kind=type(self._chosen_on).__name__)
         y, sensitive = self._chosen_on
         names = {"y_true": "y of validation", "sensitive_features": "groups of validation"}
-        with speaking(names):
+        with renaming(names):
             cells = self._count(y, {"sensitive_features": sensitive}, {})
         sides: tuple[SideName, ...] = ("group", "task")
         for side in sides:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.errors import InputError, Role, role_of_model
+from skbiasamp._input.errors import InputError, called, of_one_model
 from skbiasamp._input.labels import Side, codes_of
 from skbiasamp.counts.cells import side_of, sides_of
 from skbiasamp.counts.contingency import Contingency
@@ -96,12 +96,12 @@ def check_class(test: Contingency) -> None:
             "{name} holds scores that are larger for rows labelled {seen!r} than for "
             "{positive!r}, which is the positive class since it sorts last: the area under the "
             "ROC curve is {auc}. Say of which class they are: {first} or {last}.",
-            name=role_of_model("y_pred", model),
+            name=of_one_model("y_pred", model) if model else "y_pred",
             seen=order.other,
             positive=order.positive,
             auc=order.shown,
-            first=Role("pos_label", f"={order.other!r}"),
-            last=Role("pos_label", f"={order.positive!r}"),
+            first=called(f"pos_label={order.other!r}"),
+            last=called(f"pos_label={order.positive!r}"),
         )
 
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from skbiasamp._input.checks import Array, Names, check_known, require_groups
 from skbiasamp._input.classes import recode
 from skbiasamp._input.containers import check_lengths, to_native, without_times
-from skbiasamp._input.errors import InputError, InputTypeError, fewer_groups, speaking
+from skbiasamp._input.errors import InputError, InputTypeError, fewer_groups, renaming
 from skbiasamp._input.labels import Rows, as_bytes, codes_of
 from skbiasamp._input.rows import read_rows
 from skbiasamp.compose.sensitive import check_frame
@@ -159,7 +159,7 @@ def read_groups(attribute: Any, n_rows: int, known: Names) -> Array:
 def _read(y: Any, attribute: Any) -> Rows:
     # Halves are no counts, so that every row remains a cell of its own, in its place.
     n = max(len(to_native(y, "y")), 1)
-    with speaking(WITHOUT_POLICIES):
+    with renaming(WITHOUT_POLICIES):
         return read_rows(y, sensitive_features=attribute, sample_weight=np.full(n, 0.5))
 
 

@@ -27,7 +27,7 @@ from sklearn.utils.validation import _num_samples
 
 from skbiasamp._input.checks import check_group_limit
 from skbiasamp._input.containers import check_lengths, columns_of, to_native
-from skbiasamp._input.errors import InputError, InputTypeError, fewer_groups, speaking
+from skbiasamp._input.errors import InputError, InputTypeError, fewer_groups, renaming
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, has_method, validate_params
 from skbiasamp._utils.formatting import INCONCLUSIVE, OUTSIDE, WITHIN
@@ -305,7 +305,7 @@ def _crossings(read: Mapping[str, Any]) -> dict[str, pd.Categorical]:
             name if isinstance(name, str) else f"{unnamed} {name or ''}".strip(): np.asarray(column)
             for name, column in columns_of(read[role])
         }
-        with speaking(sensitive_features=role, max_groups=fewer_groups):
+        with renaming(sensitive_features=role, max_groups=fewer_groups):
             for column in own.values():
                 check_group_limit(len(pd.unique(column)), len(column), None, 1)
         columns = own | columns

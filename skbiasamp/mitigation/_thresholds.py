@@ -17,7 +17,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array
-from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._input.errors import InputError, renaming
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, check_sample_weight
 from skbiasamp._utils.docstrings import filling
@@ -323,7 +323,7 @@ class AmplificationThresholdClassifier(SensitivePredictor):
         weight = check_sample_weight(inner.get("sample_weight"), y, dtype=float)
         # Each group has the sign of its association in the labels.
         auditor = DirectionalAuditor(pos_label=self.classes_[1], interval=None)
-        with speaking(WITHOUT_POLICIES, y_train="y"):
+        with renaming(WITHOUT_POLICIES, y_train="y"):
             auditor.fit(y, sensitive_features=attribute, sample_weight=weight)
         self.groups_ = auditor.contingency_.groups
         rows = ScoredRows(

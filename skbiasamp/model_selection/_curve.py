@@ -14,7 +14,7 @@ import pandas as pd
 from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, Array
 from skbiasamp._input.coding import as_numbers, numbers_of
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError, fewer_groups, speaking
+from skbiasamp._input.errors import InputError, fewer_groups, renaming
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.compat import Interval, StrOptions, validate_params
 from skbiasamp._utils.docstrings import filling
@@ -426,7 +426,7 @@ def amplification_curve(
     )
     fit_if_given(auditor, y_train, sensitive_train)
     with progress("thresholds"):
-        with speaking(y_pred="y_score", max_groups=fewer_groups):
+        with renaming(y_pred="y_score", max_groups=fewer_groups):
             test = auditor.count_audited(
                 y_true, ranks, sensitive_features=sensitive_features, sample_weight=sample_weight
             )

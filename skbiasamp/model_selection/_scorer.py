@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from skbiasamp._input.checks import check_instance, require_auditor
 from skbiasamp._input.coding import as_classes
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError, InputTypeError, of_auditor, speaking
+from skbiasamp._input.errors import InputError, InputTypeError, of_auditor, renaming
 from skbiasamp._input.options import Option, PositionalOption, WithOptions, keywords
 from skbiasamp._utils.compat import HasMethods, StrOptions, has_method
 from skbiasamp._utils.formatting import task_of
@@ -164,7 +164,7 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
                 "AuditedClassifier, so the auditor did not count the training labels."
             )
         else:
-            with speaking(of_auditor(auditor)):
+            with renaming(of_auditor(auditor)):
                 value = auditor.score(
                     y,
                     y_pred,
@@ -207,7 +207,7 @@ class AmplificationScorer(SensitiveColumns, WithOptions):
                 finds_none=f", so sensitive={self.sensitive!r} finds no column" if named else "",
                 column=self.sensitive if named and not callable(self.sensitive) else "sex",
             )
-        with speaking(of_auditor(auditor)):
+        with renaming(of_auditor(auditor)):
             labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
             value = auditor.score(y_true, as_classes(y_pred), **labels)
         if has_no_signs(auditor, value):

@@ -21,7 +21,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError, of_auditor, speaking
+from skbiasamp._input.errors import InputError, of_auditor, renaming
 from skbiasamp._utils.compat import has_method, take_rows
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import warn
@@ -230,7 +230,7 @@ def fitted_auditor(
     auditor: Any, rng: np.random.RandomState, y: Any, attribute: Any, sample_weight: Any = None
 ) -> Any:
     """Return a clone of an auditor, fitted on all rows."""
-    with speaking(of_auditor(auditor)):
+    with renaming(of_auditor(auditor)):
         return seeded_clone(auditor, rng).fit(
             y, sensitive_features=attribute, sample_weight=sample_weight
         )

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError, first_row, quote, speaking
+from skbiasamp._input.errors import InputError, first_row, quote, renaming
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import N_JOBS, HasMethods, StrOptions, check_sample_weight
 from skbiasamp._utils.docstrings import filling
@@ -282,7 +282,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         """Return the base rates of training labels, which a fitted classifier was trained on."""
         if self.cv != "prefit":
             raise InputError("{y_train} needs cv='prefit': otherwise y holds the training labels.")
-        with speaking(y_true="y_train"):
+        with renaming(y_true="y_train"):
             labels = binary_labels(y_train, several=True)
         n_columns = 1 if labels.ndim == 1 else labels.shape[1]
         if n_columns != n_tasks or (labels.ndim == 1) != self._one_label:

@@ -296,7 +296,7 @@ def audit_frame(
         random_state=random_state,
     )
     asked.refuse("score", "given")
-    with asked.speaking():
+    with asked.renaming():
         return _audited(asked)
 
 
@@ -311,7 +311,7 @@ def _audited(asked: Request) -> AuditReport:
     whole.context["call"] = asked.call
     columns = {}
     for name, own in alone.items():
-        with own.speaking():
+        with own.renaming():
             columns[name] = _measured(own)
     return with_columns(whole, columns)
 

@@ -184,7 +184,7 @@ def compare(
         data_name=data_name,
     )
     asked.refuse()
-    with asked.speaking():
+    with asked.renaming():
         return _compare(asked)
 
 

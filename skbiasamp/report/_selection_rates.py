@@ -12,7 +12,7 @@ from skbiasamp._input.checks import Array, check_option, check_threshold
 from skbiasamp._input.classes import positive_class
 from skbiasamp._input.coding import as_numbers, read_weight
 from skbiasamp._input.containers import check_lengths
-from skbiasamp._input.errors import InputError, Role, quote, speaking
+from skbiasamp._input.errors import InputError, called, quote, renaming
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.contingency import Contingency
@@ -149,14 +149,14 @@ def selection_rates(
             labels, inputs, columns = row_by_row(y_pred, inputs | {"y_pred": None}, columns)
             inputs["y_true"] = labels
         above = _above_median(inputs["y_pred"], inputs["sample_weight"])
-        with speaking(y_true="y_pred", pos_label="favourable"):
+        with renaming(y_true="y_pred", pos_label="favourable"):
             chosen = 1 if favourable is None else positive_class(favourable, (0, 1))[1]
         inputs["y_pred"] = (above == chosen).astype(int)
     if columns or isinstance(y_pred, Contingency):
         inputs |= {"y_true": inputs["y_pred"], "y_pred": inputs["y_true"]}
     names = {"pos_label": "favourable"} | ({"y_true": "y_pred"} if y_true is None else {})
     labels = inputs.pop("y_true")
-    with speaking(names):
+    with renaming(names):
         test = count_labels(labels, inputs, columns, **how)
         if favourable is not None and len(test.classes or ()) <= 2:
             # Read again: probabilities and decisions are of this class.
@@ -168,7 +168,7 @@ def selection_rates(
             "{y_pred} holds the classes {classes}. Which of them do people want? Pass it as "
             "{favourable}, for example {example}."
         )
-        example = Role("favourable", f"={words[0]!r}")
+        example = called(f"favourable={words[0]!r}")
         raise InputError(text, classes=quote(test.classes or ()), example=example)
     if test.models:
         text = "{y_pred} must hold the predictions of one model; got those of {models}."
@@ -195,7 +195,7 @@ def _above_median(scores: Any, weight: Any) -> Array:
     if values.ndim != 1:
         raise InputError("{y_pred} must be one column of scores with {scores=True}.")
     check_lengths({"y_pred": values})
-    with speaking(y_true="y_pred"):
+    with renaming(y_true="y_pred"):
         weight = np.ones(len(values)) if weight is None else read_weight(weight, len(values))
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weight[order])

@@ -14,7 +14,7 @@ from scipy import special
 from skbiasamp._input.checks import MOST_GROUPS, Array, Names, check_count
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import columns_of, to_native
-from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
+from skbiasamp._input.errors import InputError, InputTypeError, quote, renaming
 from skbiasamp._input.labels import side_of_model
 from skbiasamp._input.options import keywords
 from skbiasamp._input.readers import reached
@@ -189,7 +189,7 @@ def explain(
     source = RowSource(y_true, asked.of_rows | {"y_pred": y_pred}, asked.columns, how)
     scores = score if y_score is None else y_score
     rest = given, scores, attributions, random_state, asked.call
-    with asked.speaking():
+    with asked.renaming():
         return explained(source, train, *rest, alone=True, more=_predictors_of(asked, train))
 
 
@@ -232,7 +232,7 @@ def explained(
         if own is None and not isinstance(source.y_true, Contingency):
             raise InputError("{y_pred} is None: pass the predicted labels.")
         models = {_DECISION: own, _SCORE: scores}
-    with speaking({f"y_preds[{_DECISION!r}]": "y_pred", f"y_preds[{_SCORE!r}]": "y_score"}):
+    with renaming({f"y_preds[{_DECISION!r}]": "y_pred", f"y_preds[{_SCORE!r}]": "y_score"}):
         divided = source.divided(given, train, models=models)
         if alone:
             check_class(divided.fine)
@@ -304,7 +304,7 @@ def _subgroups_of(
     """Return where the model amplifies most, among subgroups of columns that rows have besides."""
     check_count("depth", depth)
     check_count("min_rows", min_rows)
-    with speaking(given="frame"):
+    with renaming(given="frame"):
         rows = source.divided(frame, train)
     _, stratum = rows.of_cells
     n = np.bincount(stratum, rows.fine.weight, minlength=len(rows.names))
@@ -406,7 +406,7 @@ def _of_features(
     label = next(column for _, column in columns_of(to_native(source.y_true, "y_true")))
     yes = np.asarray(label) == (test.tasks[0] if test.classes else 1)
     rows = source.labels | source.how | {"y_pred": values, "pos_label": None}
-    with speaking(y_pred="attributions"):
+    with renaming(y_pred="attributions"):
         cells = Contingency.from_labels(dict.fromkeys(values, yes.astype(int)), **rows, scores=True)
     labels, carried = (associate(cells, side, "group") for side in ("task", "task_pred"))
     signs = Signs.of(labels)

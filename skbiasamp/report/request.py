@@ -19,7 +19,7 @@ from skbiasamp._input.checks import (
     require_auditor,
     require_groups,
 )
-from skbiasamp._input.errors import InputError, InputTypeError, of_columns, speaking
+from skbiasamp._input.errors import InputError, InputTypeError, of_columns, renaming
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import check_seed
 from skbiasamp._utils.version import made_now
@@ -233,13 +233,13 @@ class Request:
             raise InputError(text, kind=kind, kinds=kinds, name=first, other=other)
         return next(iter(names), "labels")
 
-    def speaking(self) -> AbstractContextManager[None]:
+    def renaming(self) -> AbstractContextManager[None]:
         """Let errors name the columns of a frame, in place of arrays that were not passed."""
         named = of_columns(self.columns)
         names = {name: role for name, role in named.items() if vars(self).get(name) is None}
         if "train" in inspect.signature(self.verb).parameters:
             names["y_train"] = "train"
-        return speaking(names)
+        return renaming(names)
 
     def check_columns(self) -> None:
         """Raise if columns or scores are named where they cannot be."""
@@ -304,7 +304,7 @@ def read_training(
     if "prediction" in columns and not isinstance(columns["prediction"], Mapping):
         # Audited rows without labels: their predictions are called as the training labels are.
         named.setdefault("target", columns["prediction"])
-    with speaking(frame="y_train"), opened_rows(y_train, named) as (rows, files):
+    with renaming(frame="y_train"), opened_rows(y_train, named) as (rows, files):
         return read_train(rows, sensitive_train, named, **how), files
 
 
@@ -330,7 +330,7 @@ def require_reference(test: Contingency, train: Contingency | None, own: Any = N
     Labels are those of training or of the audited rows; `own` auditors may have learned some.
     """
     if train is not None:
-        with speaking(y_true="y_train"):
+        with renaming(y_true="y_train"):
             train.require("task")
     elif own is None and not test.has("task"):
         raise InputError(
@@ -354,7 +354,7 @@ def run_each(
     with progress(title, len(chosen)) as step:
         for auditor, train, rows, suffix in chosen:
             # Tables flag uncertain pairs and a finding lists them, so warnings are held back.
-            with speaking(cv=f"cv of {type(auditor).__name__}"), collected():
+            with renaming(cv=f"cv of {type(auditor).__name__}"), collected():
                 result = measure(readied(auditor, train, random_state), rows)
             name = result.name + suffix
             same = sum(other == name or other.startswith(f"{name} (") for other in results)

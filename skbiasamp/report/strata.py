@@ -9,7 +9,7 @@ import numpy as np
 
 from skbiasamp._input.checks import MISSING, MOST_GROUPS, Array, NamedMissing, Names
 from skbiasamp._input.containers import check_lengths, columns_of, to_native
-from skbiasamp._input.errors import InputError, quote, rows_of, speaking
+from skbiasamp._input.errors import InputError, quote, renaming, rows_of
 from skbiasamp._input.labels import Codes, codes_of
 from skbiasamp._io import are_files
 from skbiasamp.counts.cells import distinct, side_of, sides_of, take, with_sides
@@ -91,7 +91,7 @@ class RowSource(NamedTuple):
             for role in ("sensitive", "sensitive_features")
             for name in strata
         }
-        with speaking(called):
+        with renaming(called):
             fine = count_labels(self.y_true, labels, columns, engine={"joint": True}, **how)
         if not isinstance(self.y_true, Contingency):
             fine = _without_missing(fine, strata, missing)

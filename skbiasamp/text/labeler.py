@@ -12,7 +12,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_option, no_column
 from skbiasamp._input.containers import to_native
-from skbiasamp._input.errors import InputError, InputTypeError, Role, quote
+from skbiasamp._input.errors import InputError, InputTypeError, quote
 from skbiasamp._input.options import Option, PositionalOption, keywords
 from skbiasamp._utils.warnings import warn
 from skbiasamp.text._words import Matcher, TextTransformer, read_lists, read_texts
@@ -230,7 +230,7 @@ def words_and_patterns(
         several = [given] if _is_pattern(given) else given
         if not isinstance(several, list | tuple | set) or not several:
             text = "{name} must be a list of words or a regular expression; got {seen!r}."
-            raise InputTypeError(text, name=Role(role, f"[{name!r}]"), seen=given)
+            raise InputTypeError(text, name=f"{role}[{name!r}]", seen=given)
         patterns[name] = [_compiled(word, name, role) for word in several if _is_pattern(word)]
         if plain := [word for word in several if not _is_pattern(word)]:
             words[name] = plain
@@ -242,10 +242,10 @@ def _compiled(word: Any, name: str, role: str) -> re.Pattern[str]:
         pattern = re.compile(word[1:-1], re.IGNORECASE) if isinstance(word, str) else word
     except re.error as error:
         text = "{name} has a regular expression that is none: {seen!r}, {error}."
-        raise InputError(text, name=Role(role, f"[{name!r}]"), seen=word, error=error) from None
+        raise InputError(text, name=f"{role}[{name!r}]", seen=word, error=error) from None
     if not isinstance(pattern.pattern, str):
         text = "{name} must be a regular expression of text; got one of bytes."
-        raise InputTypeError(text, name=Role(role, f"[{name!r}]"))
+        raise InputTypeError(text, name=f"{role}[{name!r}]")
     return pattern
 
 
