@@ -360,18 +360,25 @@ def test_the_same_meaning_gives_the_same_number(part, tmp_path):
     assert not failures, "\n".join(failures[:20])
 
 
+@pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("seed", range(2))
-def test_attackers_at_one_seed_do_not_know_names(seed):
+def test_attackers_at_one_seed_do_not_know_names(seed, n_classes):
     rng = np.random.default_rng(seed)
-    group, label = rng.choice(3, 300, p=[0.5, 0.3, 0.2]), rng.integers(0, 4, 300)
-    predicted = np.where(rng.random(300) < 0.7, label, rng.integers(0, 4, 300))
-    values = {
-        LeakageAuditor(random_state=0, n_draws=2)
-        .audit(label, predicted, sensitive_features=np.array(names)[group])
-        .value
-        for names in (["a", "b", "c"], ["z", "b", "k"], ["c", "a", "b"])
-    }
-    assert len(values) == 1
+    group, label = rng.choice(3, 300, p=[0.5, 0.3, 0.2]), rng.integers(0, n_classes, 300)
+    predicted = np.where(rng.random(300) < 0.7, label, rng.integers(0, n_classes, 300))
+    audits = [
+        LeakageAuditor(random_state=0, n_draws=2).audit(
+            np.array(classes)[label],
+            np.array(classes)[predicted],
+            sensitive_features=np.array(groups)[group],
+        )
+        for groups, classes in (
+            (["a", "b", "c"], ["p", "q", "r", "s"]),
+            (["z", "b", "k"], ["r", "q", "p", "s"]),
+            (["c", "a", "b"], [7, 3, 1, 5]),
+        )
+    ]
+    assert len({(audit.value, audit.low) for audit in audits}) == 1
 
 
 def test_sets_need_no_labels_where_these_do_not_enter():

@@ -68,22 +68,33 @@ def _in_order(cells: Cells) -> Array:
     return np.asarray(rows[np.lexsort(rows.T[::-1])])
 
 
-def groups_by_counts(cells: C) -> C:
-    """Return cells whose groups are in the order of their counts; those without rows last.
+def by_counts(cells: C) -> C:
+    """Return cells whose groups and classes are in the order of their counts.
 
-    Random numbers drawn over `ordered` cells then do not depend on the names of groups.
+    Random numbers drawn over `ordered` cells then do not depend on what these are called. Groups
+    without rows are last.
     """
-    own = {name: side for name, side in sides_of(cells).items() if name.startswith("group")}
+    sides = sides_of(cells)
+    groups = {name: side for name, side in sides.items() if name.startswith("group")}
+    classes = {name: side for name, side in sides.items() if name.startswith("task")}
     known = cells.has("task") and not cells.soft("task") and not cells.soft("group")
-    if not known or any(side.is_matrix for side in own.values()):
+    if not known or any(side.is_matrix for side in groups.values()):
         return cells
-    joint = pair_sums(labels_of(cells, "group"), labels_of(cells, "task"), cells.weight)
+    joint = pair_sums(labels_of(cells, "group"), side_of(cells, "task").labels, cells.weight)
     n = cells.count("group")
-    rest = n - joint.sum(axis=1)  # of a binary label only one class is counted
+    rest = n - joint.sum(axis=1)  # of rows without a task
     keys = [(m == 0, m, *np.sort([*row, r])) for m, row, r in zip(n, joint, rest, strict=True)]
     order = sorted(range(len(keys)), key=keys.__getitem__)
-    moved = {name: side.select(order) for name, side in own.items()}
-    return with_sides(cells, {**sides_of(cells), **moved})
+    moved = {name: side.select(order) for name, side in groups.items()}
+    has_codes = not any(side.is_matrix or side.inputs is not None for side in classes.values())
+    if has_codes and joint.shape[1] > 1:
+        # Most rows first, as 0 before 1 mostly is.
+        keys = [(-column.sum(), *np.sort(column)) for column in joint.T]
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        moved |= {name: side.select(order) for name, side in classes.items()}
+        if cells.pos_label is not None:
+            moved |= _with_positive({name: moved[name] for name in classes}, cells.pos_label)
+    return with_sides(cells, {**sides, **moved})
 
 
 def ordered(cells: C) -> C:

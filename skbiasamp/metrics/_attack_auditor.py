@@ -25,7 +25,7 @@ from skbiasamp.attackers.qualities import ADDITIVE, QUALITIES, divide
 from skbiasamp.attackers.resampling import own_generator
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName
-from skbiasamp.counts.merging import differ_in_group, groups_by_counts, ordered, renamed_onto
+from skbiasamp.counts.merging import by_counts, differ_in_group, ordered, renamed_onto
 from skbiasamp.counts.parts import alone, together
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, n_changed
 from skbiasamp.inference.runs import Mean, by_rows, of_draws, shared_rows, shared_rows_of_difference
@@ -164,13 +164,13 @@ class AttackAuditor(BaseAuditor):
     # ------------------------------------------------------------------ how it is run
 
     def count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:
-        return groups_by_counts(super().count_audited(y_true, y_pred, **given))
+        return by_counts(super().count_audited(y_true, y_pred, **given))
 
     def count_models(
         self, y_true: Any, labels: dict[str, Any], columns: dict[str, Any] | None = None
     ) -> Contingency:
         # Models of the same rows have an order in common.
-        return ordered(groups_by_counts(super().count_models(y_true, labels, columns)))
+        return ordered(by_counts(super().count_models(y_true, labels, columns)))
 
     def _check(self, test: Contingency) -> None:
         super()._check(test)
