@@ -521,3 +521,16 @@ def test_a_model_of_expected_prices_is_seldom_said_to_change_them():
     assert found <= 9
     assert added <= 10
     assert pairs <= 10
+
+
+@pytest.mark.parametrize(("moved", "says"), [(-0.05, False), (-0.2, True), (0.3, False)])
+def test_a_first_step_names_the_other_group_if_it_moves_away_too(moved, says):
+    """By a tenth of the largest change, or more."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b"], 500)
+    label = rng.normal(0, 1, 1000) + (group == "a")
+    predicted = label + np.where(group == "a", 1.0, moved) + rng.normal(0, 0.1, 1000)
+    how = {"sensitive_features": group, "random_state": 0}
+    report = skbiasamp.audit(label, predicted, auditor=NumericAuditor(reference="test"), **how)
+    (numbers,) = (each.numbers for each in report.findings if each.code == "SBA209")
+    assert (numbers["group"], numbers["other"]) == ("a", "b" if says else None)

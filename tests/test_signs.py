@@ -206,3 +206,22 @@ def test_numbers_preferences_and_majorities_have_soft_signs_too(metric):
         auditor = metric(reference="test", interval=None)
         values.append(auditor.score(y, p, sensitive_features=group))
     assert abs(np.mean(values)) < 3.5 * stats.sem(values)
+
+
+def test_a_value_amplifies_only_if_half_of_it_is_of_clear_directions():
+    """a and b differ clearly, and their changes cancel; c, as frequent as all, gains a lot."""
+    n = 2000
+
+    def of_groups(*rates):
+        return np.concatenate([np.arange(n) < rate * n for rate in rates]).astype(int)
+
+    groups, labels = np.repeat(["a", "b", "c"], n), of_groups(0.5, 0.4, 0.455)
+    auditor = DirectionalAuditor(reference="test")
+    for predicted, verdict in (
+        (of_groups(0.5, 0.4, 0.6), "adds a difference"),
+        (of_groups(0.6, 0.4, 0.455), "amplifies"),
+    ):
+        result = auditor.audit(labels, predicted, sensitive_features=groups)
+        assert result.table["direction_clear"].tolist() == [True, True, False]
+        assert result.low > 0
+        assert result.verdict == verdict

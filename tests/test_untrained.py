@@ -56,6 +56,20 @@ def test_a_class_that_training_lacks_is_a_task_of_its_own():
     assert (table["change"] == 0).all()
 
 
+def test_a_column_that_no_training_row_has_is_a_task_that_training_lacks():
+    labels = pd.DataFrame(RNG.integers(0, 2, (N, 3)), columns=["dog", "cat", "cup"])
+    report = skbiasamp.audit(
+        labels,
+        labels,
+        sensitive_features=GROUP,
+        y_train=labels.assign(cup=0),
+        sensitive_train=GROUP,
+        random_state=0,
+    )
+    (finding,) = (each for each in report.findings if each.code == "SBA119")
+    assert finding.numbers == {"kind": "task", "new": ["cup"]}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("train", [False, True])
 def test_the_interval_with_a_new_group_is_right(train):
