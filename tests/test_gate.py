@@ -123,6 +123,31 @@ def test_a_declared_limit_decides_the_verdict_of_the_report():
     assert report_of(MORE).limit is None
 
 
+@pytest.mark.parametrize(
+    ("limit", "verdict"),
+    [(0.02, "outside the limit"), (0.045, "inconclusive"), (0.06, "within the limit")],
+)
+def test_a_report_with_a_limit_says_what_is_missing_to_decide(limit, verdict):
+    """How many rows, as its check does; and no range of changes that are possible inside it."""
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 4000)
+    label = (rng.random(4000) < np.where(sex == "m", 0.6, 0.4)).astype(int)
+    predicted = np.where(rng.random(4000) < 0.9, label, sex == "m").astype(int)
+    how = {"sensitive_features": sex, "limit": limit, "random_state": 0}
+    report = skbiasamp.audit(label, predicted, **how)
+    assert report.facts.limit_verdict == verdict
+    (check,) = report.gate(limit, on=report.primary).checks
+    found = {each.code: each for each in report.findings}
+    if verdict == "within the limit":
+        assert not {"SBA301", "SBA303"} & {*found}
+    elif verdict == "inconclusive":
+        assert found["SBA301"].numbers["rows"] == check.rows
+        assert "About 11,000 rows would decide this, if the value stays so." in str(found["SBA301"])
+    else:
+        assert found["SBA301"].numbers["rows"] is None
+        assert "rows" not in str(found["SBA301"])
+
+
 def test_a_small_effect_of_many_rows_is_within_the_limit():
     """With many rows +0.0025 is clearly above 0, and does not matter."""
     counts = [
