@@ -13,6 +13,7 @@ import numpy as np
 
 from skbiasamp._input.checks import Array, Names, kind_of_name
 from skbiasamp._input.errors import InputError, Name, plain, quote, rows_of
+from skbiasamp._input.labels import narrow
 from skbiasamp._utils.warnings import warn
 
 
@@ -374,4 +375,4 @@ def recode(codes: Array, names: Names, onto: Names) -> Array:
         return codes
     position = {name: i for i, name in enumerate(onto)}
     # The last one is for code -1, which is none of the names and stays so.
-    return np.array([*(position[name] for name in names), -1], dtype=np.intp)[codes]
+    return narrow(np.array([*(position[name] for name in names), -1]), len(onto))[codes]

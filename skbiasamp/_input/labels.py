@@ -27,9 +27,21 @@ def in_slices(n_rows: int) -> Iterator[slice]:
     return (slice(low, low + _BLOCK) for low in range(0, max(n_rows, 1), _BLOCK))
 
 
+def narrow(codes: Array, width: int) -> Array:
+    """Return codes below `width`, or -1, in the smallest integers that hold them.
+
+    Of many rows, each column of codes is held for long. NumPy does not widen small integers in
+    products: make them `np.intp` first.
+    """
+    return codes.astype(np.min_scalar_type(-max(width, 1)), copy=False)
+
+
 @dataclass(frozen=True, eq=False)
 class Codes:
-    """Labels as the position of one column a row; -1 is none of the columns."""
+    """Labels as the position of one column a row; -1 is none of the columns.
+
+    Codes may be small integers, see `narrow`.
+    """
 
     codes: Array
     width: int
@@ -44,11 +56,11 @@ class Codes:
         """Return the labels with only some columns, in the order given."""
         lookup = np.full(self.width + 1, -1)  # the last one is for code -1
         lookup[positions] = np.arange(len(positions))
-        return Codes(lookup[self.codes], len(positions))
+        return Codes(narrow(lookup, len(positions))[self.codes], len(positions))
 
     def onto(self, positions: Array, width: int) -> Codes:
         """Return the labels over `width` columns; `positions` says where the old ones are."""
-        return Codes(np.append(positions, -1)[self.codes], width)
+        return Codes(narrow(np.append(positions, -1), width)[self.codes], width)
 
     def dense(self, rows: Any, dtype: Any) -> Array:
         """Return the memberships of some rows (rows × columns) as numbers."""
@@ -317,7 +329,7 @@ def join_columns(columns: Iterable[Array], n_rows: int) -> Array:
             size = len(values)
         # In place: of many rows, each copy is as large as a column of the file.
         joined *= n
-        joined += column - low
+        joined += column if low == 0 else np.subtract(column, low, dtype=np.int64)
         size *= n
     return joined
 

@@ -58,7 +58,7 @@ from skbiasamp._input.coding import (
 )
 from skbiasamp._input.containers import as_column, columns_of
 from skbiasamp._input.errors import InputError, Role, plain, quote
-from skbiasamp._input.labels import Codes, Members, Side, as_integers
+from skbiasamp._input.labels import Codes, Members, Side, as_integers, narrow
 
 Found = tuple[Array, Names]  # codes, and the values that they are positions of
 
@@ -377,7 +377,7 @@ class Classes(Reader):
             floats = parameter.floats
             if parameter.labels:
                 codes, values = parameter.labels[0]
-                labels = Codes(recode(codes, values, names), len(names))
+                labels = Codes(narrow(recode(codes, values, names), len(names)), len(names))
                 if parameter.name in ("y_pred", "sensitive_pred"):
                     floats = floats and {0, 1}.issuperset(values)
             elif sides and self.is_embedding(sides[0]):
@@ -517,7 +517,7 @@ class Groups(Classes):
                     tuple(values[i] for i, values in zip(row, of_columns, strict=True))
                     for row in stacked[first]
                 )
-                parameter.labels = [(codes, names)]
+                parameter.labels = [(narrow(codes, len(names)), names)]
         if self.how.min_rows is not None:
             self._merge_rare(self.how.min_rows, rows)
         # The combinations of two 0/1 columns in another order look the same.

@@ -129,7 +129,7 @@ def opened_rows(rows: Any, columns: dict[str, Any]) -> Iterator[tuple[Any, list[
         needed = dict.fromkeys(
             str(name) for column in columns.values() for name in names_of(column)
         )
-        with opened(as_patterns(rows), list(needed)) as (read, files):
+        with opened(as_patterns(rows), list(needed), compact=True) as (read, files):
             # As the command line does: of sums of probabilities draws are others.
             few = sum(file["rows"] for file in files) <= FEW_ROWS
             yield (read.collect() if few else read), files
