@@ -239,8 +239,8 @@ def opened(
     The columns are lazy if polars is installed, or DuckDB for Parquet. Of each file there is its
     `path`, `rows`, `sha256` and `format`. `written_as` has the delimiter, encoding and decimal sign
     of text files, as far as they are known. Rows in memory may be made `compact`: of pandas, text
-    of few values becomes categories, and integers as small as they can be. What a reader finds wrong with files is the input's
-    fault, and so is a file that changes before the rows are read.
+    of few values becomes categories, and integers as small as they can be. What a reader finds
+    wrong with files is the input's fault, and so is a file that changes before rows are read.
     """
     paths = find(patterns)
     sources: list[Source] = []

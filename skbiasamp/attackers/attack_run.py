@@ -19,6 +19,7 @@ from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import as_maps, check_lengths, columns_of, to_native
 from skbiasamp._input.errors import InputError, fewer_groups, quote, rows_of, speaking
 from skbiasamp._input.labels import Codes, Members
+from skbiasamp._utils.memory import give_back_memory
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import chunks
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
@@ -94,6 +95,7 @@ def train_attackers(
             drawn = None if rate is None else rate[[draw]]
             of_draw = weight[[draw]].astype(float), drawn, seeds[draw]
             tasks += _tasks(pair, attack, attacker, *of_draw, rng)
+    give_back_memory(whole.cells.n_cells)
     outputs = iter(
         fitting.predictions_of(
             tasks,
@@ -386,6 +388,8 @@ class ByInput(Members):
     `matrix` are the inputs, and `codes` say which of them each row has.
     """
 
+    codes: Array
+
     def __init__(self, of_inputs: Array, codes: Array) -> None:
         super().__init__(of_inputs)
         object.__setattr__(self, "codes", codes)
@@ -660,6 +664,7 @@ def _on_resamples(
         n_draws, n_cuts = max(-(-n_resamples // _CUTS), 2), _CUTS
     training = next((pair.data.training for pair in exact if pair.data.training), None)
     blocks = divided_into_blocks(cells, rng) if all(run.in_blocks for run in runs) else None
+    give_back_memory(cells.n_cells)
     n_parts = n_folds * n_cuts
     sizes = [pair.chunks(n_draws, n_parts, blocks) for pair in exact]
     # The weights of one exact attacker alone are within its own limit.

@@ -32,8 +32,9 @@ _MOST_DRAWN = 10**9  # rows that NumPy's hypergeometric numbers can be drawn fro
 def split(cells: Contingency, n_folds: int, n_draws: int, rng: np.random.Generator) -> Array:
     """Put every row into one of the folds at random: (draws, folds, cells), weights.
 
-    If all weights are rows, they are small integers. Rows of a cluster come into one fold. The same seed puts the same labels into each fold whatever
-    the predictions are, so that chance makes no difference between models of the same rows.
+    If all weights are rows, they are small integers. Rows of a cluster come into one fold. The same
+    seed puts the same labels into each fold whatever the predictions are, so that chance makes no
+    difference between models of the same rows.
     """
     counts = _counts(cells)
     size = len(counts)
@@ -158,8 +159,13 @@ def draw_folds(
         drawn = np.arange(n)
         if resampled:
             drawn = np.repeat(rng.integers(n, size=(n_draws, n)), n_cuts, axis=0)
-        fold = np.arange(every)[:, None] * n_folds + rng.integers(n_folds, size=(every, n))
-        counts = np.bincount((fold * n + drawn).ravel(), minlength=every * n_folds * n)
+        fold = rng.integers(n_folds, size=(every, n))
+        fold += np.arange(every)[:, None] * n_folds
+        fold *= n
+        fold += drawn
+        del drawn
+        counts = np.bincount(fold.ravel(), minlength=every * n_folds * n)
+        del fold
         return BlockWeights(blocks, counts.reshape(every, n_folds, n).astype(float))
     if resampled:
         return resample(cells, n_folds, n_draws, rng, n_cuts)

@@ -129,9 +129,9 @@ def _binned(rows: nw.LazyFrame[Any], bins: list[tuple[str, list[float]]]) -> nw.
             values = rows.collect()[column].cast(nw.Float64).to_numpy()
             at = np.searchsorted(edges, values, side="right").astype(float)
             at[np.isnan(values)] = np.nan
-            codes, groups = pd.factorize(at)
-            groups = np.array([*names, last], object)[groups.astype(int)]
-            cut = pd.Series(pd.Categorical.from_codes(codes, groups), name=column)
+            codes, present = pd.factorize(at)
+            called = np.array([*names, last], object)[present.astype(int)]
+            cut = pd.Series(pd.Categorical.from_codes(codes, called), name=column)
             rows = rows.with_columns(nw.from_native(cut, series_only=True))
             continue
         groups: nw.Expr = nw.when(known & (numbers >= edges[-1])).then(nw.lit(last))

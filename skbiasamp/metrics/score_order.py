@@ -10,7 +10,7 @@ from scipy import stats
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, Role, role_of_model
-from skbiasamp._input.labels import Labels, Members, Side, codes_of
+from skbiasamp._input.labels import Labels, Members, Side, codes_of, ranked
 from skbiasamp.counts.cells import side_of, sides_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.parts import of_model
@@ -158,7 +158,7 @@ def _scores(given: Side, truth: Side, pos_label: Hashable) -> Array | None:
 
 def _share_below(score: Array, weight: Array) -> Array:
     """Return for each score the share of the weight at smaller scores; equal ones count half."""
-    _, at = np.unique(score, return_inverse=True)
+    _, at = ranked(score)
     each = np.bincount(at, weight)
     share: Array = ((np.cumsum(each) - each / 2) / each.sum())[at]
     return share
