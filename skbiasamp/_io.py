@@ -454,22 +454,20 @@ def _compacted(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     columns = {}
     for i, name in enumerate(given.columns):
         column = given.iloc[:, i]
-        if column.dtype.kind in "iu" and len(column):
-            ends = map(np.min_scalar_type, (column.min(), column.max()))
-            column = column.astype(np.result_type(*ends))
-        elif not pandas.api.types.is_numeric_dtype(column.dtype):
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" and len(column):
+            kind = np.min_scalar_type(min(int(column.min()), -1 - int(column.max())))
+            if kind.kind == "i":  # a signed one, which holds both ends
+                column = column.astype(kind)
+        elif pandas.api.types.infer_dtype(column) == "string":
             codes, values = pandas.factorize(column)
-            if len(values) <= _MOST_CATEGORIES and all(map(_is_text, values)):
+            # Half of a surrogate pair is no text that can be written.
+            if len(values) <= _MOST_CATEGORIES and all(map(str.isprintable, values)):
                 codes = codes.astype(np.min_scalar_type(-max(len(values), 1)))
                 categories = pandas.Index(values, dtype=object)
                 column = pandas.Series(pandas.Categorical.from_codes(codes, categories))
         columns[name] = column
-    return nw.from_native(pandas.DataFrame(columns, copy=False)).lazy()
-
-
-def _is_text(value: Any) -> bool:
-    """Whether a value is text that can be written, which half of a surrogate pair cannot."""
-    return isinstance(value, str) and value.isprintable()
+    compact = pandas.DataFrame(columns, copy=False) if columns else given
+    return nw.from_native(compact).lazy()
 
 
 def _version(path: Path) -> tuple[int, ...]:

@@ -13,7 +13,6 @@ import numpy as np
 
 from skbiasamp._input.checks import Array, Names, kind_of_name
 from skbiasamp._input.errors import InputError, Name, plain, quote, rows_of
-from skbiasamp._input.labels import narrow
 from skbiasamp._utils.warnings import warn
 
 
@@ -375,4 +374,5 @@ def recode(codes: Array, names: Names, onto: Names) -> Array:
         return codes
     position = {name: i for i, name in enumerate(onto)}
     # The last one is for code -1, which is none of the names and stays so.
-    return narrow(np.array([*(position[name] for name in names), -1]), len(onto))[codes]
+    kind = np.min_scalar_type(-1 - len(onto))
+    return np.array([*(position[name] for name in names), -1], dtype=kind)[codes]

@@ -72,9 +72,10 @@ class Codes:
 
     def select(self, positions: Array) -> Codes:
         """Return the labels with only some columns, in the order given."""
-        lookup = np.full(self.width + 1, -1)  # the last one is for code -1
+        kind = np.min_scalar_type(-1 - len(positions))
+        lookup = np.full(self.width + 1, -1, dtype=kind)  # the last one is for code -1
         lookup[positions] = np.arange(len(positions))
-        return Codes(narrow(lookup, len(positions))[self.codes], len(positions))
+        return Codes(lookup[self.codes], len(positions))
 
     def onto(self, positions: Array, width: int) -> Codes:
         """Return the labels over `width` columns; `positions` says where the old ones are."""

@@ -377,7 +377,7 @@ class Classes(Reader):
             floats = parameter.floats
             if parameter.labels:
                 codes, values = parameter.labels[0]
-                labels = Codes(narrow(recode(codes, values, names), len(names)), len(names))
+                labels = Codes(recode(codes, values, names), len(names))
                 if parameter.name in ("y_pred", "sensitive_pred"):
                     floats = floats and {0, 1}.issuperset(values)
             elif sides and self.is_embedding(sides[0]):

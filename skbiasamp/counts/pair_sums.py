@@ -110,8 +110,9 @@ class BlockWeights:
     def pair_sums(self, left: Labels, right: Labels) -> Array:
         """Return the weight of the rows in each pair of columns: (..., width, width)."""
         if isinstance(left, Codes) and isinstance(right, Codes):
-            in_both = (left.codes >= 0) & (right.codes >= 0)
-            pair = np.where(in_both, _joined(left, right, slice(None)), -1)
+            pair = np.multiply(left.codes, right.width, dtype=np.intp)  # codes may be narrow
+            pair += right.codes
+            pair[(left.codes < 0) | (right.codes < 0)] = -1
             table = np.asarray(self.merged(pair, left.width * right.width))
             return table.reshape(*self.shape[:-1], left.width, right.width)
         wider = not isinstance(left, Codes) and left.width > right.width
@@ -139,13 +140,6 @@ def everywhere(n_rows: int) -> Codes:
     return Codes(np.zeros(n_rows, dtype=np.intp), 1)
 
 
-def _joined(left: Codes, right: Codes, rows: Any) -> Array:
-    """Return which pair of columns some rows are in."""
-    pair = np.multiply(left.codes[rows], right.width, dtype=np.intp)
-    pair += right.codes[rows]
-    return pair
-
-
 def pair_sums(left: Labels, right: Labels, weight: Any) -> Array:
     """Return the weight of the rows in each pair of columns.
 
@@ -157,7 +151,8 @@ def pair_sums(left: Labels, right: Labels, weight: Any) -> Array:
     if isinstance(left, Codes) and isinstance(right, Codes):
         n_pairs = left.width * right.width
         rows = np.flatnonzero((left.codes >= 0) & (right.codes >= 0))
-        pair = _joined(left, right, rows)
+        pair = np.multiply(left.codes[rows], right.width, dtype=np.intp)  # codes may be narrow
+        pair += right.codes[rows]
         if weight.ndim == 1:
             sums = np.bincount(pair, weight[rows], minlength=n_pairs).astype(float)
         elif len(rows) == weight.shape[1] and (np.diff(pair) >= 0).all():

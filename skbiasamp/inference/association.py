@@ -82,29 +82,28 @@ class Term:
         """Return how much a unit of weight of each cell moves a weighted sum over pairs."""
         if self.shares is not None:
             weights = weights - np.multiply.outer(self.shares, weights.sum(axis=0))
-        n = self.cells.n_cells
-        slices = (slice(low, low + _ROWS) for low in range(0, max(n, 1), _ROWS))
-        return np.concatenate([self._projected(weights, rows) for rows in slices])
-
-    def _projected(self, weights: Array, rows: slice) -> Array:
-        """Return how much a unit of weight of some cells moves a weighted sum over pairs."""
-        outcome, given = self.outcome.take(rows), self.given.take(rows)
-        times = self.times[rows] if np.ndim(self.times) else self.times
         scaled = weights * self.share[:, None]
         mean = np.where(scaled == 0, 0.0, scaled * self.rate).sum(axis=1)
         every = weights.sum(axis=0)
-        # Labels are read once for both.
-        scores = outcome.scores(np.vstack([scaled, every]))
-        each, overall = scores[:, :-1], scores[:, -1]
-        if self.leverage.ndim == 1:
-            own = given.own(each * self.leverage)
-            own -= times * given.scores(mean * self.leverage)
-        else:
-            own = given.own((each - np.multiply.outer(times, mean)) * self.leverage[rows])
-        if not self.centre:
-            return own
-        overall = overall - times * (self.overall @ every)
-        return np.asarray(own - overall / self.total)
+        n, parts = self.cells.n_cells, []
+        for low in range(0, max(n, 1), _ROWS):
+            rows = slice(low, low + _ROWS)
+            outcome, given = self.outcome, self.given
+            if n > _ROWS:
+                outcome, given = outcome.take(rows), given.take(rows)
+            times = self.times[rows] if np.ndim(self.times) else self.times
+            # Labels are read once for both.
+            scores = outcome.scores(np.vstack([scaled, every]))
+            each, overall = scores[:, :-1], scores[:, -1]
+            if self.leverage.ndim == 1:
+                own = given.own(each * self.leverage)
+                own -= times * given.scores(mean * self.leverage)
+            else:
+                own = given.own((each - np.multiply.outer(times, mean)) * self.leverage[rows])
+            if self.centre:
+                own = own - (overall - times * (self.overall @ every)) / self.total
+            parts.append(own)
+        return np.concatenate(parts)
 
     def influence(self, condition: int, outcomes: Array) -> Array:
         """Return how much a unit of weight of each cell moves some pairs (cells × pairs)."""

@@ -23,7 +23,7 @@ from skbiasamp._input.errors import (
 )
 from skbiasamp._input.rows import read_rows
 from skbiasamp._io import FEW_ROWS, are_files, as_patterns, opened
-from skbiasamp._utils.memory import give_back_memory
+from skbiasamp._utils.memory import MANY_ROWS, give_back_memory
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.frames import names_of, open_frame
 
@@ -99,7 +99,8 @@ def count_labels(
         how.setdefault("max_groups", None)
         with speaking(names):
             read = read_rows(y_true, **labels, like=like, scores=scores, **how)
-        give_back_memory(len(read.weight))
+        if len(read.weight) >= MANY_ROWS:
+            give_back_memory(len(read.weight))
         return Contingency.of_rows(read)
     if any(other is not None for other in labels.values()):
         raise InputTypeError(
