@@ -319,11 +319,11 @@ function changed() {
 // moves by so much compared with all rows.
 const LIMITS = {
   gap: {about: "the gap between two groups, in percentage points", parts: 200, example: 4, size: 10,
-    of: (size) => `a gap of ${size} in the labels`, mean: ""},
+    of: (size) => `a gap of ${size}`, mean: ""},
   gaps: {about: "each group's gap to all rows, on average, in percentage points", parts: 100, example: 2, size: 10,
-    of: (size) => `gaps of ${size} in the labels`, mean: ", on average over groups. One group may change by more"},
+    of: (size) => `gaps of ${size}`, mean: ", on average over groups. One group may change by more"},
   means: {about: "each group's distance to all rows, on average, in standard deviations of the label", parts: 1,
-    example: 0.1, size: 1, of: (size) => `distances of ${size} in the labels`, mean: ", on average over groups"},
+    example: 0.1, size: 1, of: (size) => `distances of ${size}`, mean: ", on average over groups"},
 };
 // Combinations of several columns may be groups of few rows, which should be known before the report is made.
 const SMALL = "30";  // rows
@@ -365,8 +365,8 @@ function showLimit() {
   const short = (n) => String(Number(n.toPrecision(12)));
   const gap = Math.max(size, Math.ceil(limit));
   $("limit-about").textContent = about;
-  $("limit-example").textContent = `${entered > 0 ? "" : "For example, "}${short(limit)} means: ${of(gap)} may be ` +
-    `${short(gap - limit)} to ${short(gap + limit)} in the predictions${mean}.`;
+  $("limit-example").textContent = `${entered > 0 ? "" : "For example, "}${short(limit)} means: ${of(gap)} may become ` +
+    `${short(gap - limit)} to ${short(gap + limit)}${mean}.`;
 }
 
 function showStale() {
