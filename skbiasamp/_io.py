@@ -232,14 +232,15 @@ def as_patterns(value: Any) -> list[str]:
 
 @contextmanager
 def opened(
-    patterns: list[str], needed: list[str], **written_as: str | None
+    patterns: list[str], needed: list[str], *, compact: bool = False, **written_as: str | None
 ) -> Iterator[tuple[nw.LazyFrame[Any], list[dict[str, Any]]]]:
     """Yield some columns of the files that patterns name, and what these files are.
 
     The columns are lazy if polars is installed, or DuckDB for Parquet. Of each file there is its
     `path`, `rows`, `sha256` and `format`. `written_as` has the delimiter, encoding and decimal sign
-    of text files, as far as they are known. What a reader finds wrong with files is the input's
-    fault, and so is a file that changes before the rows are read.
+    of text files, as far as they are known. Rows in memory may be made `compact`: of pandas, text
+    of few values becomes categories, and integers as small as they can be. What a reader finds
+    wrong with files is the input's fault, and so is a file that changes before rows are read.
     """
     paths = find(patterns)
     sources: list[Source] = []
@@ -258,6 +259,7 @@ def opened(
             _warn_of_size(sources)
             frame, rows = _scanner(sources)(sources, needed)
             _check_rows(frame, needed, sources)
+            frame = _compacted(frame) if compact else frame
             files = []
             for source, n in zip(sources, rows, strict=True):
                 step.advance()
@@ -433,6 +435,39 @@ def _check_rows(frame: nw.LazyFrame[Any], needed: list[str], sources: list[Sourc
                     cut=cut,
                     whole=next(value for value in values if value != cut),
                 )
+
+
+_MOST_CATEGORIES = 1_000
+
+
+def _compacted(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Return the rows of pandas with columns as narrow as they can be; those of others as they are.
+
+    They are held until the report is made.
+    """
+    if not frame.implementation.is_pandas():
+        return frame
+    import numpy as np
+    import pandas
+
+    given = frame.collect().to_native()
+    columns = {}
+    for i, name in enumerate(given.columns):
+        column = given.iloc[:, i]
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" and len(column):
+            kind = np.min_scalar_type(min(int(column.min()), -1 - int(column.max())))
+            if kind.kind == "i":  # a signed one, which holds both ends
+                column = column.astype(kind)
+        elif pandas.api.types.infer_dtype(column) == "string":
+            codes, values = pandas.factorize(column)
+            # Half of a surrogate pair is no text that can be written.
+            if len(values) <= _MOST_CATEGORIES and all(map(str.isprintable, values)):
+                codes = codes.astype(np.min_scalar_type(-max(len(values), 1)))
+                categories = pandas.Index(values, dtype=object)
+                column = pandas.Series(pandas.Categorical.from_codes(codes, categories))
+        columns[name] = column
+    compact = pandas.DataFrame(columns, copy=False) if columns else given
+    return nw.from_native(compact).lazy()
 
 
 def _version(path: Path) -> tuple[int, ...]:

@@ -153,8 +153,9 @@ def test_compas_by_the_button(open_page):
     page.click("#example")
     page.wait_for_selector("#rows td")
     assert page.input_value("#target") == ""  # nothing is chosen silently
-    assert "two values, 0 and 1; called predicted" in page.inner_text("[data-proposal=prediction]")
-    assert "called age; to be cut at 30, 40" in page.inner_text("[data-proposal=sensitive]")
+    assert "Use predicted 0 or 1" in page.inner_text("[data-proposal=prediction]")
+    proposals = page.inner_text("[data-proposal=sensitive]")
+    assert proposals.startswith("Use age numbers from 18 to 80; to be cut at 30, 40\n")
     page.click("#use-all")
     for summary in page.locator("details > summary:visible").all():
         summary.click()
@@ -191,6 +192,7 @@ def test_semicolons_and_decimal_commas(page):
     drop(page, "loans 2026.csv")
     assert [page.input_value(f"#{name}") for name in ("delimiter", "decimal")] == [";", ","]
     assert page.inner_text("#rows th >> nth=0") == "sex"
+    assert page.inner_text("#rows td >> nth=3") == "0,5"  # as it is in the file
     choose(page)
     page.click("summary:has-text('Optional')")
     page.click("[data-proposal=weight] button")
@@ -199,6 +201,8 @@ def test_semicolons_and_decimal_commas(page):
     assert "--delimiter ';' --decimal ," in page.text_content("#command")
     check_same_numbers(page, made)
     # Another choice than the proposal, and back.
+    assert "semicolon, decimal comma, utf-8" in page.inner_text("#read-as")
+    page.click("#read-as")
     page.select_option("#delimiter", ",")
     page.wait_for_selector("#rows th:has-text(';')")
     page.select_option("#delimiter", ";")
@@ -323,8 +327,9 @@ def test_each_column_on_its_own_has_a_verdict(page):
     assert {name: each["facts"]["unknown"]["n"] for name, each in made["columns"].items()} == {
         "age": 20, "sex": 24
     }  # fmt: skip
-    says(page, "(in step 3)")
     frame = page.frame_locator("#report")
+    folded = frame.locator("body")  # as what is to do after the first steps
+    playwright.expect(folded).to_contain_text("(in step 3)", timeout=LONG)
     assert frame.locator("h1").inner_text() == (
         "Granted or refused: by sex, the model widens the gap between Female and Male"
     )
@@ -350,7 +355,7 @@ def test_an_error_goes_when_its_field_is_mended(page):
     page.fill("#limit", "few")
     for field, mend in mended.items():
         error_at(page, field)
-        page.click("summary:has-text('What is a label')")  # nothing was mended yet
+        page.click("[aria-label='What is a label?']")  # nothing was mended yet
         assert page.inner_text(f"#error-{field}")
         mend()
         assert page.locator(".error:not(:empty)").count() == 0
@@ -365,8 +370,7 @@ def test_a_limit_is_asked_for_as_a_gap(page):
     assert page.inner_text("#limit-example").startswith("For example, 4 means: a gap of 10 ")
     page.fill("#limit", "2,5")
     example = page.inner_text("#limit-example")
-    assert "a gap of 10 percentage points in the labels may be 7.5 to 12.5 " in example
-    assert "--limit 0.0125." in example
+    assert example == "2.5 means: a gap of 10 may become 7.5 to 12.5."
     made = report(page)
     assert made["facts"]["limit"] == 0.0125
     assert "--limit 0.0125 " in page.text_content("#command")
@@ -384,23 +388,23 @@ def test_a_limit_of_several_groups_is_that_of_their_mean(page):
     drop(page, "rows.csv")
     choose(page, sensitive=("age",))
     about = page.locator("#limit-about")
-    assert about.inner_text() == "the gaps of groups to all rows, in the mean, in percentage points"
+    asked = "each group's gap to all rows, on average, in percentage points"
+    assert about.inner_text() == asked
     page.fill("#bins-0", "50")
     assert about.inner_text() == "the gap between two groups, in percentage points"
     page.fill("#bins-0", "40, 60")
     page.fill("#limit", "3")
     example = page.inner_text("#limit-example")
-    assert "gaps of 10 percentage points in the labels may be 7 to 13 in the predictions" in example
-    assert "in the mean over groups" in example
-    assert "--limit 0.03." in example
+    assert "gaps of 10 may become 7 to 13, " in example
+    assert "on average over groups" in example
     assert report(page)["facts"]["limit"] == 0.03
-    says(page, "in the mean; the limit is 3 points")
+    says(page, "on average; the limit is 3 points")
     # A group of its own, and classes, are more groups and gaps; columns on their own are not.
     page.click("button:has-text('Remove'):visible >> nth=-1")
     page.select_option("#add-sensitive", "sex")
     assert about.inner_text().startswith("the gap between")
     page.select_option("#add-sensitive", "predicted")
-    assert about.inner_text().startswith("the gaps of groups")
+    assert about.inner_text() == asked
     page.select_option("#groups", "marginal")
     assert about.inner_text().startswith("the gap between")
 
@@ -437,6 +441,28 @@ def test_scores_ask_for_their_threshold(page):
     made = report(page)
     assert "--positive yes --threshold 0.5" in page.text_content("#command")
     check_same_numbers(page, made)
+
+
+def test_scores_beside_a_decision_are_proposed_as_what_is_behind_it(page):
+    table, rng = rows(), np.random.default_rng(3)
+    chance = np.clip(table.predicted * 0.5 + rng.random(600) * 0.5, 0, 1)
+    table["risk_score"] = np.round(chance, 3)
+    table.to_csv("loans.csv", sep=";", decimal=",", index=False)
+    drop(page, "loans.csv")
+    proposal = page.inner_text("[data-proposal=score]")
+    assert proposal.startswith("Use risk_score numbers from 0,")
+    assert proposal.endswith(", beside predicted")
+    assert page.input_value("#score") == ""  # nothing is chosen silently
+    assert "risk_score" not in page.inner_text("[data-proposal=prediction]")
+    page.click("#use-all")
+    assert page.input_value("#prediction") == "predicted"
+    assert page.input_value("#score") == "risk_score"
+    made = report(page)
+    assert "--score risk_score" in page.text_content("#command")
+    check_same_numbers(page, made)
+    # Of a score that is the prediction itself, there is none behind it.
+    page.select_option("#prediction", "risk_score")
+    assert page.is_hidden("#score")
 
 
 def test_two_files_are_compared(page):
@@ -616,7 +642,7 @@ def test_numbers_with_a_training_file(page):
     # The value is in standard deviations: a limit in the unit of the label would always be kept.
     page.fill("#limit", "0.02")
     assert "in standard deviations of the label" in page.inner_text("#limit-about")
-    assert "--limit 0.02." in page.inner_text("#limit-example")
+    assert page.inner_text("#limit-example").startswith("0.02 means: distances of 1 may")
     made = report(page)
     assert made["facts"]["limit_verdict"] == "outside the limit"
     assert "--train 'train rows.csv'" in page.text_content("#command")

@@ -98,7 +98,7 @@ def test_a_limit_stands_beside_what_it_limits_in_the_sentence_of_a_check():
     (check,) = report.gate(0.03, on=report.primary).checks
     assert "The gap of c to all rows is" in report.sentences[report.primary]
     assert "The gap of" not in check.sentence
-    ends = f"{100 * check.low:.1f} to {100 * check.high:.1f} percentage points in the mean"
+    ends = f"{100 * check.low:.1f} to {100 * check.high:.1f} percentage points on average"
     assert f"gaps to all rows grow by {ends}; the limit is 3 points." in check.sentence
     # Of two groups, the limit is that of the gap.
     two = skbiasamp.audit(

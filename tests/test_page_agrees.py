@@ -313,7 +313,7 @@ def test_a_limit_stands_beside_the_number_that_it_limits():
     assert panel.text.startswith("No: the whole interval lies within the limit.")
     # The gap of one group has a wider interval, which no limit is about.
     assert audit.facts.gap.high > 0.02
-    assert "in the mean; the limit is 2 points" in " ".join(str(audit).split())
+    assert "on average; the limit is 2 points" in " ".join(str(audit).split())
 
 
 def added_to_equal_labels(changes, sizes):
@@ -343,7 +343,7 @@ def test_of_groups_of_unequal_size_the_one_that_is_judged_is_named():
 
 
 def test_a_limit_of_several_groups_names_what_it_judges():
-    """In the mean, and of each group where the model adds a difference, in percentage points."""
+    """On average, and of each group where the model adds a difference, in percentage points."""
     audit = added_to_equal_labels([0, 0, -100], [5000, 4000, 1000])
     assert audit.facts.verdict == "adds a difference"
     assert audit.limit_verdict == "outside the limit"

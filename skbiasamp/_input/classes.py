@@ -374,4 +374,5 @@ def recode(codes: Array, names: Names, onto: Names) -> Array:
         return codes
     position = {name: i for i, name in enumerate(onto)}
     # The last one is for code -1, which is none of the names and stays so.
-    return np.array([*(position[name] for name in names), -1], dtype=np.intp)[codes]
+    kind = np.min_scalar_type(-1 - len(onto))
+    return np.array([*(position[name] for name in names), -1], dtype=kind)[codes]

@@ -15,7 +15,7 @@ import pandas as pd
 from skbiasamp._input.checks import Array
 from skbiasamp._input.containers import check_lengths, is_tensor, one_column, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, first_row, plain, worded
-from skbiasamp._input.labels import join_columns
+from skbiasamp._input.labels import join_columns, narrow
 
 # Integer labels within this span are counted as they are; a wider span is factorized first.
 _SPAN = 4096
@@ -41,7 +41,8 @@ class Column:
 
     def positions(self, rows: Any = slice(None)) -> Array:
         """Return the position of each of some rows in `values`."""
-        return np.subtract(self.raw[rows], self.offset, dtype=np.intp)
+        positions = np.subtract(self.raw[rows], self.offset, dtype=np.intp)
+        return narrow(positions, len(self.values))
 
 
 @dataclass(frozen=True, eq=False)

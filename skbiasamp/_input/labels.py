@@ -27,9 +27,39 @@ def in_slices(n_rows: int) -> Iterator[slice]:
     return (slice(low, low + _BLOCK) for low in range(0, max(n_rows, 1), _BLOCK))
 
 
+def narrow(codes: Array, width: int) -> Array:
+    """Return codes below `width`, or -1, in the smallest integers that hold them.
+
+    Of many rows, each column of codes is held for long. NumPy does not widen small integers in
+    products: make them `np.intp` first.
+    """
+    return codes.astype(np.min_scalar_type(-max(width, 1)), copy=False)
+
+
+def ranked(values: Array, *, stable: bool = False) -> tuple[Array, Array]:
+    """Return where each distinct value is, in their order, and which of them every value is.
+
+    That is `np.unique`, which holds twice as many numbers. If it is `stable`, it is where each is
+    first.
+    """
+    order = np.argsort(values, kind="stable" if stable else None)
+    new = np.ones(len(values), dtype=bool)
+    in_order = values[order]
+    np.not_equal(in_order[1:], in_order[:-1], out=new[1:])
+    del in_order
+    kind = np.int32 if len(values) < 1 << 31 else np.int64
+    rank: Array = np.empty(len(values), dtype=kind)
+    rank[order] = np.cumsum(new, dtype=kind)
+    rank -= 1
+    return order[new], rank
+
+
 @dataclass(frozen=True, eq=False)
 class Codes:
-    """Labels as the position of one column a row; -1 is none of the columns."""
+    """Labels as the position of one column a row; -1 is none of the columns.
+
+    Codes may be small integers, see `narrow`.
+    """
 
     codes: Array
     width: int
@@ -42,13 +72,14 @@ class Codes:
 
     def select(self, positions: Array) -> Codes:
         """Return the labels with only some columns, in the order given."""
-        lookup = np.full(self.width + 1, -1)  # the last one is for code -1
+        kind = np.min_scalar_type(-1 - len(positions))
+        lookup = np.full(self.width + 1, -1, dtype=kind)  # the last one is for code -1
         lookup[positions] = np.arange(len(positions))
         return Codes(lookup[self.codes], len(positions))
 
     def onto(self, positions: Array, width: int) -> Codes:
         """Return the labels over `width` columns; `positions` says where the old ones are."""
-        return Codes(np.append(positions, -1)[self.codes], width)
+        return Codes(narrow(np.append(positions, -1), width)[self.codes], width)
 
     def dense(self, rows: Any, dtype: Any) -> Array:
         """Return the memberships of some rows (rows × columns) as numbers."""
@@ -310,14 +341,14 @@ def join_columns(columns: Iterable[Array], n_rows: int) -> Array:
     for column in columns if n_rows else ():
         low, n = int(column.min()), int(column.max()) - int(column.min()) + 1
         if size * n > _MOST_JOINED:  # such as the bits of floats
-            values, column = np.unique(column, return_inverse=True)
-            low, n = 0, len(values)
+            first, column = ranked(column)
+            low, n = 0, len(first)
         if size * n > _MOST_JOINED:
-            values, joined = np.unique(joined, return_inverse=True)
-            size = len(values)
+            first, joined = ranked(joined)
+            size = len(first)
         # In place: of many rows, each copy is as large as a column of the file.
         joined *= n
-        joined += column - low
+        joined += column if low == 0 else np.subtract(column, low, dtype=np.int64)
         size *= n
     return joined
 
@@ -327,7 +358,7 @@ def distinct_rows(rows: Array) -> tuple[Array, Array]:
 
     They are in the order of their bytes.
     """
-    _, first, code = np.unique(as_integers(rows), return_index=True, return_inverse=True)
+    first, code = ranked(as_integers(rows), stable=True)
     return in_order_of_bytes(rows[first], first, code)
 
 

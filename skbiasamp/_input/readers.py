@@ -58,7 +58,7 @@ from skbiasamp._input.coding import (
 )
 from skbiasamp._input.containers import as_column, columns_of
 from skbiasamp._input.errors import InputError, plain, quote
-from skbiasamp._input.labels import Codes, Members, Side, as_integers
+from skbiasamp._input.labels import Codes, Members, Side, as_integers, narrow, ranked
 
 Found = tuple[Array, Names]  # codes, and the values that they are positions of
 
@@ -443,7 +443,7 @@ class Classes(Reader):
                 label=names[0],
             )
         if n == 1 and len(names) == 2:
-            positive = matrix.astype(float)
+            positive = matrix.astype(float, copy=False)
             if self.how.scores:
                 return positive
             both = [1.0 - positive, positive]
@@ -509,15 +509,13 @@ class Groups(Classes):
         for parameter in self.parameters:
             if len(parameter.labels) > 1:  # the combinations that occur are tuples
                 stacked = np.stack([codes for codes, _ in parameter.labels], axis=1)
-                _, first, codes = np.unique(
-                    as_integers(stacked), return_index=True, return_inverse=True
-                )
+                first, codes = ranked(as_integers(stacked), stable=True)
                 of_columns = [values for _, values in parameter.labels]
                 names = tuple(
                     tuple(values[i] for i, values in zip(row, of_columns, strict=True))
                     for row in stacked[first]
                 )
-                parameter.labels = [(codes, names)]
+                parameter.labels = [(narrow(codes, len(names)), names)]
         if self.how.min_rows is not None:
             self._merge_rare(self.how.min_rows, rows)
         # The combinations of two 0/1 columns in another order look the same.

@@ -35,7 +35,7 @@ from skbiasamp._input.errors import (
     plain,
     renaming,
 )
-from skbiasamp._input.labels import Codes, Rows, Side, side_of_model
+from skbiasamp._input.labels import Codes, Rows, Side, narrow, side_of_model
 from skbiasamp._input.readers import How, Parameter, Reader, read_values
 from skbiasamp._utils.progress import progress
 
@@ -276,7 +276,9 @@ def _count(
             codes = at[column]
             used = np.flatnonzero(np.bincount(codes, minlength=len(column.values)))
             gaps = used[-1] - used[0] >= len(used)
-            codes = np.searchsorted(used, codes) if gaps else codes - used[0]
+            codes = (
+                narrow(np.searchsorted(used, codes), len(used)) if gaps else codes - int(used[0])
+            )
             parameter.labels.append((codes, tuple(column.values[i] for i in used)))
     rows = weight if whole else of_rows.get("repeats", np.ones(len(weight)))
     return weight, rows, n_dropped

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.errors import InputError
-from skbiasamp._input.labels import Codes, Labels, Members, Side, codes_of
+from skbiasamp._input.labels import Codes, Labels, Members, Side, codes_of, narrow, ranked
 from skbiasamp._utils.compat import check_sample_weight
 from skbiasamp.attackers.qualities import Quality
 from skbiasamp.counts.cells import positive_position, side_of
@@ -268,8 +268,9 @@ def of_means(attack: Attack) -> Attack:
     weight = sum(np.bincount(part.input_codes, part.cells.weight, n) for part in parts)
     sums = np.stack([np.bincount(mean_of, weight * column) for column in scores.T], axis=1)
     patterns = sums / np.bincount(mean_of, weight)[:, None]
+    codes = narrow(mean_of, MOST_MEANS)
     attack, *training = (
-        replace(part, patterns=patterns, n_inputs=MOST_MEANS, input_codes=mean_of[part.input_codes])
+        replace(part, patterns=patterns, n_inputs=MOST_MEANS, input_codes=codes[part.input_codes])
         for part in parts
     )
     return replace(attack, training=training[0] if training else None)
@@ -326,7 +327,7 @@ def _inputs(sides: list[Side], *, perturbed: bool) -> tuple[Array | None, list[A
     if not first.is_matrix:
         return first.inputs, [codes_of(side) for side in sides], 0
     matrices = [side.labels.matrix for side in sides if isinstance(side.labels, Members)]
-    rows, n_bits = np.concatenate(matrices), 0
+    rows, n_bits = matrices[0] if len(matrices) == 1 else np.concatenate(matrices), 0
     if perturbed and not first.soft and rows.shape[1] <= MOST_BITS:
         n_bits = rows.shape[1]
         powers = 1 << np.arange(n_bits)
@@ -335,8 +336,8 @@ def _inputs(sides: list[Side], *, perturbed: bool) -> tuple[Array | None, list[A
     elif perturbed:  # each row has its own perturbation
         inputs, joined = rows, np.arange(len(rows))
     elif first.soft and rows.shape[1] == 1:  # numbers sort faster than rows
-        inputs, joined = np.unique(rows, return_inverse=True)
-        inputs, joined = inputs[:, None], joined.reshape(-1)
+        first_of, joined = ranked(rows[:, 0])
+        inputs = rows[first_of]
     elif first.soft:
         inputs, joined = np.unique(rows, axis=0, return_inverse=True)
     else:  # the labels of one side keep their patterns

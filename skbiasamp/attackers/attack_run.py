@@ -19,6 +19,7 @@ from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import as_maps, check_lengths, columns_of, to_native
 from skbiasamp._input.errors import InputError, fewer_groups, quote, renaming, rows_of
 from skbiasamp._input.labels import Codes, Members
+from skbiasamp._utils.memory import give_back_memory
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import chunks
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
@@ -78,7 +79,7 @@ def train_attackers(
     weight = resampling.split(pair.cells, n_folds, settings.n_draws, rng)
     training = pair.data.training
     if training is None:
-        rates = pair.rates(pair.cells, weight.sum(axis=1))
+        rates = pair.rates(pair.cells, weight.sum(axis=1, dtype=float))
     else:
         own = pair.rates(training.cells, training.cells.weight[None])
         rates = np.repeat(own, settings.n_draws, axis=0)
@@ -92,8 +93,9 @@ def train_attackers(
         rate = pair.rate_of(attack, rates)
         for draw in range(settings.n_draws):
             drawn = None if rate is None else rate[[draw]]
-            of_draw = weight[[draw]], drawn, seeds[draw]
+            of_draw = weight[[draw]].astype(float), drawn, seeds[draw]
             tasks += _tasks(pair, attack, attacker, *of_draw, rng)
+    give_back_memory(whole.cells.n_cells)
     outputs = iter(
         fitting.predictions_of(
             tasks,
@@ -213,8 +215,8 @@ class TrainedPair:
     """Trained attackers: what each predicts for every input.
 
     `folds` are the weights of the cells of `learnt` in each fold of each draw, `predicted` by
-    attack (draws, 1, folds, targets, inputs, classes). `learnt` is the pair, or one over fewer
-    cells.
+    attack (draws, 1, folds, targets, inputs, classes). Both may be small integers. `learnt` is the
+    pair, or one over fewer cells.
     """
 
     pair: AttackPair
@@ -229,7 +231,8 @@ class TrainedPair:
         pair = self.learnt
         noise = rng.spawn(1)[0]  # as for exact attackers
         draws: list[Qualities] = []
-        for weight, *predicted in zip(self.folds[:, None], *self.predicted, strict=True):
+        for folds, *predicted in zip(self.folds[:, None], *self.predicted, strict=True):
+            weight = folds.astype(float)
             if pair.data.training is not None:
                 weight = weight.sum(axis=1, keepdims=True)
             rates = pair.rates(pair.cells, weight.sum(axis=1))
@@ -238,7 +241,7 @@ class TrainedPair:
                 rate = pair.rate_of(attack, rates)
                 if attack.n_classes:
                     table = pair.tables(attack, weight, rate, noise)
-                    scores.append((pair.score(table, own), pair.best_guess(table)))
+                    scores.append((pair.score(table, own.astype(float)), pair.best_guess(table)))
                     continue
                 target = _numbers(pair, attack, rate, noise)
                 error = (target - own[0, :, 0][:, attack.input_codes]) ** 2
@@ -308,10 +311,11 @@ class TrainedPair:
         if attack.training is not None:
             folds = folds.sum(axis=1, keepdims=True)
         folds = folds.reshape(-1, folds.shape[-1])  # of all draws
-        every = predicted.reshape(-1, *predicted.shape[3:])  # those of all draws and folds
+        every = predicted.reshape(-1, *predicted.shape[3:]).astype(float, copy=False)  # likewise
         if not attack.n_classes:
             errors = (np.asarray(attack.target) - every[:, 0][:, codes]) ** 2
-            return np.asarray((shares_of(folds, axis=0) * errors).sum(axis=0))
+            shares = shares_of(folds.astype(float, copy=False), axis=0)
+            return np.asarray((shares * errors).sum(axis=0))
         quality = self.pair.settings.quality
         of_logs = quality == "inverse_log_loss"
         sure = quality == "confidence" and not self._counted(attack)
@@ -378,6 +382,23 @@ class TrainedPair:
         return pair.score(table, predicted), pair.best_guess(table)
 
 
+class ByInput(Members):
+    """What is predicted of each row by its input, which a matrix would hold for each row.
+
+    `matrix` are the inputs, and `codes` say which of them each row has.
+    """
+
+    codes: Array
+
+    def __init__(self, of_inputs: Array, codes: Array) -> None:
+        super().__init__(of_inputs)
+        object.__setattr__(self, "codes", codes)
+
+    def dense(self, rows: Any, dtype: Any) -> Array:
+        """Return what is predicted of some rows."""
+        return super().dense(self.codes[rows], dtype)
+
+
 def _predicted(attack: Attack, weight: Any, mean: Array) -> Array:
     """Return the weight of each target's predicted and true classes: (draws, 1, targets, ...)."""
     target = attack.target
@@ -385,7 +406,7 @@ def _predicted(attack: Attack, weight: Any, mean: Array) -> Array:
     truth = [target]
     if isinstance(target, Members):
         truth = [Codes(target.column(i).astype(np.intp), 2) for i in range(target.width)]
-    predicted = (Members(by_input[attack.input_codes]) for by_input in mean)
+    predicted = (ByInput(by_input, attack.input_codes) for by_input in mean)
     tables = [pair_sums(*both, weight) for both in zip(predicted, truth, strict=True)]
     return np.stack(tables, axis=1)[:, None]
 
@@ -643,6 +664,7 @@ def _on_resamples(
         n_draws, n_cuts = max(-(-n_resamples // _CUTS), 2), _CUTS
     training = next((pair.data.training for pair in exact if pair.data.training), None)
     blocks = divided_into_blocks(cells, rng) if all(run.in_blocks for run in runs) else None
+    give_back_memory(cells.n_cells)
     n_parts = n_folds * n_cuts
     sizes = [pair.chunks(n_draws, n_parts, blocks) for pair in exact]
     # The weights of one exact attacker alone are within its own limit.

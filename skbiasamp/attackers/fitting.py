@@ -155,7 +155,7 @@ def _logistic_at_once(tasks: Sequence[TrainingTask], probabilities: bool) -> dic
             scaled=hasattr(first.attacker, "steps"),
         )
         if not probabilities:
-            predicted = np.eye(n_classes)[predicted.argmax(axis=2)]
+            predicted = np.eye(n_classes, dtype=bool)[predicted.argmax(axis=2)]
         predictions |= dict(zip(batch, predicted, strict=True))
     return predictions
 

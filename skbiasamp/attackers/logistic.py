@@ -111,6 +111,7 @@ def _optimum(design: Array, codes: Array, weights: Array, ridge: Array, n_classe
         is_class = code[:, None] == np.arange(n_classes)[:, None]
         away = weight[:, None] * (probability - is_class)
         gradient = away[:, -n_free:] @ design + penalty[:, None] * coef[active]
+        del away, is_class  # arrays of fits × classes × rows are large
         free = probability[:, -n_free:]
         shape = len(active), n_free, width, n_free, width
         curvature = np.zeros(shape)
@@ -119,6 +120,7 @@ def _optimum(design: Array, codes: Array, weights: Array, ridge: Array, n_classe
                 spread = weight * free[:, i] * ((i == j) - free[:, j])
                 curvature[:, i, :, j] = (spread @ products).reshape(-1, width, width)
             curvature[:, i, np.arange(width), i, np.arange(width)] += penalty
+        del probability, free, spread
         if n_free > 1:  # a number added to all intercepts changes nothing
             curvature[:, :, -1, :, -1] += 1.0
         flat = n_free * width

@@ -32,8 +32,9 @@ _MOST_DRAWN = 10**9  # rows that NumPy's hypergeometric numbers can be drawn fro
 def split(cells: Contingency, n_folds: int, n_draws: int, rng: np.random.Generator) -> Array:
     """Put every row into one of the folds at random: (draws, folds, cells), weights.
 
-    Rows of a cluster come into one fold. The same seed puts the same labels into each fold whatever
-    the predictions are, so that chance makes no difference between models of the same rows.
+    If all weights are rows, they are small integers. Rows of a cluster come into one fold. The same
+    seed puts the same labels into each fold whatever the predictions are, so that chance makes no
+    difference between models of the same rows.
     """
     counts = _counts(cells)
     size = len(counts)
@@ -47,11 +48,13 @@ def split(cells: Contingency, n_folds: int, n_draws: int, rng: np.random.Generat
     else:
         # With few rows a cell, drawing rows is faster than drawing counts.
         owner = np.repeat(np.arange(size), counts)
-        folds = np.empty((n_draws, n_folds, size), dtype=np.int64)
+        folds = np.empty((n_draws, n_folds, size), dtype=np.min_scalar_type(counts.max()))
         for fold in folds:
-            code = rng.integers(n_folds, size=len(owner)) * size + owner
+            code = rng.integers(n_folds, size=len(owner))
+            code *= size
+            code += owner
             fold[:] = np.bincount(code, minlength=fold.size).reshape(fold.shape)
-    return _weights(cells, folds.astype(float))
+    return _weights(cells, folds)
 
 
 def _counts_in_folds(
@@ -156,12 +159,17 @@ def draw_folds(
         drawn = np.arange(n)
         if resampled:
             drawn = np.repeat(rng.integers(n, size=(n_draws, n)), n_cuts, axis=0)
-        fold = np.arange(every)[:, None] * n_folds + rng.integers(n_folds, size=(every, n))
-        counts = np.bincount((fold * n + drawn).ravel(), minlength=every * n_folds * n)
+        fold = rng.integers(n_folds, size=(every, n))
+        fold += np.arange(every)[:, None] * n_folds
+        fold *= n
+        fold += drawn
+        del drawn
+        counts = np.bincount(fold.ravel(), minlength=every * n_folds * n)
+        del fold
         return BlockWeights(blocks, counts.reshape(every, n_folds, n).astype(float))
     if resampled:
         return resample(cells, n_folds, n_draws, rng, n_cuts)
-    return split(cells, n_folds, n_draws, rng)
+    return split(cells, n_folds, n_draws, rng).astype(float)
 
 
 class Merged(NamedTuple):

@@ -16,6 +16,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+import pandas as pd
 
 from skbiasamp._input.errors import PARAMETER_OF, Called, InputError, Names
 from skbiasamp._io import check_path, opened
@@ -91,11 +92,19 @@ def columns_by_role(named: list[Named]) -> dict[str, Any]:
 
 @contextmanager
 def rows_of_files(
-    options: argparse.Namespace, patterns: list[str], named: list[Named], *also: str
+    options: argparse.Namespace,
+    patterns: list[str],
+    named: list[Named],
+    *also: str,
+    compact: bool = False,
 ) -> Iterator[tuple[nw.LazyFrame[Any], list[dict[str, Any]]]]:
-    """Yield the columns that options name, and others, of files that have rows."""
+    """Yield the columns that options name, and others, of files that have rows.
+
+    They may be `compact`, see `opened`.
+    """
     columns = dict.fromkeys([*(column for given in named for column in given.columns), *also])
-    with opened(patterns, list(columns), **written_as(options)) as (rows, files):
+    how = written_as(options)
+    with opened(patterns, list(columns), compact=compact, **how) as (rows, files):
         if not any(file["rows"] for file in files):
             where = ", ".join(patterns)
             raise InputError("{where} has no rows: there is nothing to audit", where=where)
@@ -118,9 +127,12 @@ def _binned(rows: nw.LazyFrame[Any], bins: list[tuple[str, list[float]]]) -> nw.
         last = f"{texts[-1]} or more"
         if rows.implementation.is_pandas():  # which would make a column of texts for each name
             values = rows.collect()[column].cast(nw.Float64).to_numpy()
-            cut = np.array([*names, last], object)[np.searchsorted(edges, values, side="right")]
-            cut[np.isnan(values)] = None
-            rows = rows.with_columns(nw.new_series(column, cut, backend="pandas"))
+            at = np.searchsorted(edges, values, side="right").astype(float)
+            at[np.isnan(values)] = np.nan
+            codes, present = pd.factorize(at)
+            called = np.array([*names, last], object)[present.astype(int)]
+            cut = pd.Series(pd.Categorical.from_codes(codes, called), name=column)
+            rows = rows.with_columns(nw.from_native(cut, series_only=True))
             continue
         groups: nw.Expr = nw.when(known & (numbers >= edges[-1])).then(nw.lit(last))
         for edge, name in zip(edges[::-1], names[::-1], strict=True):

@@ -312,7 +312,10 @@ def _report(options: argparse.Namespace) -> int:
     with renaming(names), progress(", ".join(options.test)), ExitStack() as opened:
 
         def read(paths: list[str], columns: list[Named]) -> Any:
-            return opened.enter_context(_files.rows_of_files(options, paths, columns))
+            # Texts are read as they are.
+            compact = options.text is None and options.target_text is None
+            rows = _files.rows_of_files(options, paths, columns, compact=compact)
+            return opened.enter_context(rows)
 
         named += texts.implied(options, named)
         columns, of_train = named, _of_train(named)
@@ -369,7 +372,8 @@ def _side_by_side(
             n, n_first = rows_of(len(frame)), rows_of(len(whole))
             raise InputError(text, path=path, n=n, first=options.test[0], n_first=n_first)
         for name in shared:
-            same = frame[name].eq(whole[name]) | (frame[name].isna() & whole[name].isna())
+            own, first = (table[name].astype(object) for table in (frame, whole))
+            same = own.eq(first) | (own.isna() & first.isna())
             if not same.all():
                 text = "{path}, row {row}, differs from {first} in {column!r}. " + _SAME_ROWS
                 row = int((~same).to_numpy().argmax()) + 1

@@ -23,6 +23,7 @@ from skbiasamp._input.labels import (
     distinct_rows,
     in_order_of_bytes,
     join_columns,
+    ranked,
 )
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
 
@@ -293,7 +294,7 @@ class Cells:
         if (in_order[1:] != in_order[:-1]).all():
             return self
         del in_order
-        _, first, cell = np.unique(keys, return_index=True, return_inverse=True)
+        first, cell = ranked(keys, stable=True)
         some = take(self, first, self.weight[..., first])
         first, cell = in_order_of_bytes(keys_of(some), first, cell)
         weight = np.apply_along_axis(partial(np.bincount, cell), -1, self.weight)

@@ -96,7 +96,8 @@ def divided_into_blocks(cells: Cells, rng: np.random.Generator) -> Blocks | None
     del at
     weight = clusters.each(cells.weight)[rows]
     shape = (n_blocks, cells.n_cells)
-    return Blocks(sparse.csr_array((weight, (of, rows)), shape=shape))
+    entries = of.astype(np.int32), rows.astype(np.int32)  # half as large
+    return Blocks(sparse.csr_array((weight, entries), shape=shape))
 
 
 def _drawn(cells: Cells, n_draws: int, rng: np.random.Generator) -> tuple[Array, Array | None]:

@@ -34,10 +34,10 @@ class Blocks:
     def merged(self, into: Array, n_cells: int) -> Blocks:
         """Return the weights of the cells that each cell is merged into; -1 leaves one out."""
         entries = self.weight.tocoo()
-        cells = into[entries.col]
-        kept = cells >= 0
-        at = entries.row[kept], cells[kept]
-        return Blocks(sparse.csr_array((entries.data[kept], at), shape=(self.n, n_cells)))
+        cells, rows, data = into[entries.col], entries.row, entries.data
+        if not (kept := cells >= 0).all():
+            cells, rows, data = cells[kept], rows[kept], data[kept]
+        return Blocks(sparse.csr_array((data, (rows, cells)), shape=(self.n, n_cells)))
 
     def times(self, values: Array) -> Blocks:
         """Return the weights times a number for each cell."""
@@ -93,6 +93,8 @@ class BlockWeights:
     def sum(self, axis: int = -1, keepdims: bool = False) -> Any:
         """Return sums over cells, or over draws."""
         if axis % self.ndim < self.ndim - 1:
+            if self.drawn.shape[axis] == 1 and not keepdims:  # nothing is copied
+                return replace(self, drawn=self.drawn.squeeze(axis))
             return replace(self, drawn=self.drawn.sum(axis=axis, keepdims=keepdims))
         total = self @ np.ones(self.shape[-1])
         return total[..., None] if keepdims else total
@@ -108,19 +110,21 @@ class BlockWeights:
     def pair_sums(self, left: Labels, right: Labels) -> Array:
         """Return the weight of the rows in each pair of columns: (..., width, width)."""
         if isinstance(left, Codes) and isinstance(right, Codes):
-            in_both = (left.codes >= 0) & (right.codes >= 0)
-            pair = np.where(in_both, left.codes * right.width + right.codes, -1)
+            pair = np.multiply(left.codes, right.width, dtype=np.intp)  # codes may be narrow
+            pair += right.codes
+            pair[(left.codes < 0) | (right.codes < 0)] = -1
             table = np.asarray(self.merged(pair, left.width * right.width))
             return table.reshape(*self.shape[:-1], left.width, right.width)
         wider = not isinstance(left, Codes) and left.width > right.width
         if isinstance(right, Codes) or wider:
             return np.swapaxes(self.pair_sums(right, left), -1, -2)
         sums: list[Array] = []
-        values = right.dense(slice(None), float)
         weight: Any = self.blocks.weight.tocsc()
         for i in range(left.width):
             rows, share = left.within(i)
-            inside = values[rows] if share is None else values[rows] * share[:, None]
+            inside = right.dense(rows, float)
+            if share is not None:
+                inside *= share[:, None]
             sums.append(self.drawn @ (weight[:, rows] @ inside))
         return np.stack(sums, axis=-2)
 
@@ -147,7 +151,8 @@ def pair_sums(left: Labels, right: Labels, weight: Any) -> Array:
     if isinstance(left, Codes) and isinstance(right, Codes):
         n_pairs = left.width * right.width
         rows = np.flatnonzero((left.codes >= 0) & (right.codes >= 0))
-        pair = left.codes[rows] * right.width + right.codes[rows]
+        pair = np.multiply(left.codes[rows], right.width, dtype=np.intp)  # codes may be narrow
+        pair += right.codes[rows]
         if weight.ndim == 1:
             sums = np.bincount(pair, weight[rows], minlength=n_pairs).astype(float)
         elif len(rows) == weight.shape[1] and (np.diff(pair) >= 0).all():

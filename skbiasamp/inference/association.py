@@ -28,6 +28,8 @@ from skbiasamp.inference.linear import Linear
 
 # Numbers held at once: rows × pairs.
 _BLOCK = 1 << 21
+# Rows that are projected at once: all of many would take many times the memory of their labels.
+_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,18 +85,25 @@ class Term:
         scaled = weights * self.share[:, None]
         mean = np.where(scaled == 0, 0.0, scaled * self.rate).sum(axis=1)
         every = weights.sum(axis=0)
-        # Labels are read once for both.
-        scores = self.outcome.scores(np.vstack([scaled, every]))
-        each, overall = scores[:, :-1], scores[:, -1]
-        if self.leverage.ndim == 1:
-            own = self.given.own(each * self.leverage)
-            own -= self.times * self.given.scores(mean * self.leverage)
-        else:
-            own = self.given.own((each - np.multiply.outer(self.times, mean)) * self.leverage)
-        if not self.centre:
-            return own
-        overall = overall - self.times * (self.overall @ every)
-        return np.asarray(own - overall / self.total)
+        n, parts = self.cells.n_cells, []
+        for low in range(0, max(n, 1), _ROWS):
+            rows = slice(low, low + _ROWS)
+            outcome, given = self.outcome, self.given
+            if n > _ROWS:
+                outcome, given = outcome.take(rows), given.take(rows)
+            times = self.times[rows] if np.ndim(self.times) else self.times
+            # Labels are read once for both.
+            scores = outcome.scores(np.vstack([scaled, every]))
+            each, overall = scores[:, :-1], scores[:, -1]
+            if self.leverage.ndim == 1:
+                own = given.own(each * self.leverage)
+                own -= times * given.scores(mean * self.leverage)
+            else:
+                own = given.own((each - np.multiply.outer(times, mean)) * self.leverage[rows])
+            if self.centre:
+                own = own - (overall - times * (self.overall @ every)) / self.total
+            parts.append(own)
+        return np.concatenate(parts)
 
     def influence(self, condition: int, outcomes: Array) -> Array:
         """Return how much a unit of weight of each cell moves some pairs (cells × pairs)."""

@@ -22,6 +22,7 @@ from skbiasamp._input.errors import (
 )
 from skbiasamp._input.rows import read_rows
 from skbiasamp._io import FEW_ROWS, are_files, as_patterns, opened
+from skbiasamp._utils.memory import MANY_ROWS, give_back_memory
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.frames import names_of, open_frame
 
@@ -97,6 +98,8 @@ def count_labels(
         how.setdefault("max_groups", None)
         with renaming(names):
             read = read_rows(y_true, **labels, like=like, scores=scores, **how)
+        if len(read.weight) >= MANY_ROWS:
+            give_back_memory(len(read.weight))
         return Contingency.of_rows(read)
     if any(other is not None for other in labels.values()):
         raise InputTypeError(
@@ -128,7 +131,7 @@ def opened_rows(rows: Any, columns: dict[str, Any]) -> Iterator[tuple[Any, list[
         needed = dict.fromkeys(
             str(name) for column in columns.values() for name in names_of(column)
         )
-        with opened(as_patterns(rows), list(needed)) as (read, files):
+        with opened(as_patterns(rows), list(needed), compact=True) as (read, files):
             # As the command line does: of sums of probabilities draws are others.
             few = sum(file["rows"] for file in files) <= FEW_ROWS
             yield (read.collect() if few else read), files

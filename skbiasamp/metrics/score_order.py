@@ -10,7 +10,7 @@ from scipy import stats
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, called, of_one_model
-from skbiasamp._input.labels import Side, codes_of
+from skbiasamp._input.labels import Labels, Members, Side, codes_of, ranked
 from skbiasamp.counts.cells import side_of, sides_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.parts import of_model
@@ -158,7 +158,7 @@ def _scores(given: Side, truth: Side, pos_label: Hashable) -> Array | None:
 
 def _share_below(score: Array, weight: Array) -> Array:
     """Return for each score the share of the weight at smaller scores; equal ones count half."""
-    _, at = np.unique(score, return_inverse=True)
+    _, at = ranked(score)
     each = np.bincount(at, weight)
     share: Array = ((np.cumsum(each) - each / 2) / each.sum())[at]
     return share
@@ -177,15 +177,20 @@ def between(scores: Array, most: int) -> Array:
 
 
 def passed(
-    scores: Array, member: Array, positive: Array, weight: Array, thresholds: Array
+    scores: Array, member: Array | Labels, positive: Array, weight: Array, thresholds: Array
 ) -> Array:
     """Return the weight of rows with a score of at least each threshold.
 
-    The result is labels (negative, positive) × groups × thresholds; `member` is rows × groups.
+    The result is labels (negative, positive) × groups × thresholds; `member` is rows × groups, or
+    the labels of groups.
     """
+    groups = Members(member) if isinstance(member, np.ndarray) else member
     code = np.searchsorted(thresholds, scores, side="right")  # thresholds that a row passes
     sums = [
-        [np.bincount(code, weight * group * rows, len(thresholds) + 1) for group in member.T]
+        [
+            np.bincount(code, weight * groups.column(i) * rows, len(thresholds) + 1)
+            for i in range(groups.width)
+        ]
         for rows in (~positive, positive)
     ]
     return np.cumsum(np.array(sums)[..., ::-1], axis=-1)[..., ::-1][..., 1:]

@@ -15,6 +15,7 @@ from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, Array
 from skbiasamp._input.coding import as_numbers, numbers_of
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, fewer_groups, renaming
+from skbiasamp._input.labels import ranked
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.compat import Interval, StrOptions, validate_params
 from skbiasamp._utils.docstrings import filling
@@ -413,9 +414,11 @@ def amplification_curve(
             "columns (sklearn.preprocessing.label_binarize) and the scores of each.",
             n=scores.shape[1],
         )
-    levels, rank = np.unique(scores, return_inverse=True)
+    first, rank = ranked(scores.ravel())
+    levels, shape = scores.ravel()[first], scores.shape
     # As probabilities that only rank, scores of any size can be read beside the labels.
-    ranks = (rank.reshape(scores.shape) + 0.5) / len(levels)
+    ranks = (rank.reshape(shape) + 0.5) / len(levels)
+    del given, scores, rank  # of many rows, each is as large as all labels
     auditor = DirectionalAuditor(
         ties=ties,
         groups=groups,

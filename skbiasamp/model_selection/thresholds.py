@@ -54,11 +54,9 @@ def rows_above(
     """
     # As probabilities that only rank, scores of any size can be read beside the labels.
     cells = Contingency.from_labels(y_true, (rank + 0.5) / n, **labels)
-    group, task, shares = (
-        labels_of(cells, side).dense(slice(None), float) for side in ("group", "task", "task_pred")
-    )
-    own = np.rint(shares[:, 0] * n - 0.5)
-    return cells, passed(own, group, task[:, 0] > 0, cells.weight, np.arange(n + 1))
+    group, task, share = (labels_of(cells, side) for side in ("group", "task", "task_pred"))
+    own = np.rint(share.column(0) * n - 0.5)
+    return cells, passed(own, group, task.column(0) > 0, cells.weight, np.arange(n + 1))
 
 
 def most_probable(probability: Array, classes: Any, *, one_label: bool) -> Array:

@@ -216,7 +216,7 @@ class Watch:
 
     `moved` are the rates of groups, the most changed first, if the metric compares rates. `gap` is
     that of two groups in the predictions, and `labelled_gap` that in the labels. `scale` times a
-    value is in percentage points: of that gap if it is 200, in the mean over groups if it is 100.
+    value is in percentage points: of that gap if it is 200, on average over groups if it is 100.
     Values that are no change of rates have the scale 1.
     """
 

@@ -11,8 +11,10 @@ from skbiasamp._input.checks import MISSING_POLICIES
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.docstrings import filling
+from skbiasamp._utils.memory import give_back_memory
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.frames import n_rows, names_of
+from skbiasamp.counts.merging import ordered
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.report._compare import compare
 from skbiasamp.report._groups import (
@@ -344,6 +346,8 @@ def _measured(asked: Request) -> AuditReport:
     if y_score is not None:
         with_scores = source.labels | {"y_score": y_score}
         scored = count_labels(source.y_true, with_scores, {}, scores=True, **source.how)
+        if scored.whole:  # so that sums are exact; attackers need the order, and one copy is enough
+            scored = ordered(scored)
     # Auditors with their training and audited rows, and what the names of their results end with.
     chosen = [(each, train, test, "") for each in (allowed(test) if own is None else own)]
     if own is None and scored is not None:
@@ -360,6 +364,7 @@ def _measured(asked: Request) -> AuditReport:
         scores = asked.score if y_score is None else chances
         of_parts = (given, scores, asked.attributions, random_state, asked.call)
         tables["explanation"] = explained(source, train, *of_parts)
+        give_back_memory(test.total)
     if scored is not None and own is None:
         tables |= threshold_tables(source, y_score, test, scored, train)
     context = context_of(test, train, asked.names, asked.call, reads=asked.reads)

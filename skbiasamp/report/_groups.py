@@ -16,7 +16,7 @@ from scipy import sparse
 from skbiasamp._input.checks import Array, NamedMissing
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import columns_of, to_native
-from skbiasamp._input.labels import Codes
+from skbiasamp._input.labels import Codes, narrow
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import Cells, column, labels_of, with_merged_groups
 from skbiasamp.counts.contingency import Contingency, SideName
@@ -394,6 +394,8 @@ def threshold_tables(
     percentiles = [*np.linspace(0, 1, _N + 2)[1:-1], *(1 - share for share in shares)]
     thresholds = np.unique(np.quantile(scores, percentiles, method="inverted_cdf"))
     rank = np.searchsorted(thresholds, scores, side="left")  # how many are below the score
+    rank = narrow(rank, len(thresholds) + 1)
+    del scores
     with collected():
         curve = amplification_curve(
             source.y_true,

@@ -17,9 +17,10 @@ import pandas as pd
 from scipy import sparse, stats
 
 from skbiasamp._input.checks import Array, Names
-from skbiasamp._input.labels import Codes, Labels, Members
+from skbiasamp._input.labels import Codes, Labels, Members, narrow, ranked
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import group_of, listed, name_of, p_value, rate, task_of
+from skbiasamp._utils.memory import give_back_memory
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.pair_sums import pair_sums
@@ -128,7 +129,9 @@ def of_decision(
 
     They are the changes from labels to scores, to rounded scores, and to decisions.
     """
+    give_back_memory(cells.n_cells)
     calibration = _calibration(cells, score)
+    give_back_memory(cells.n_cells)
     score = Members(dense_numbers(cells, score))
     label, decision = (associate(cells, side, "group") for side in ("task", "task_pred"))
     scores, rounded = associate(cells, score, "group", by_group=True), _rounded(cells, score)
@@ -228,10 +231,15 @@ def _calibration(cells: Contingency, predicted: Labels) -> pd.DataFrame:
 def _bins_of(cells: Contingency, score: Array) -> Array:
     """Return the bin that the score of each cell is in."""
     order = np.argsort(score, kind="stable")
-    reached = np.cumsum((cells.weight * (score * (1 - score) + 1e-9))[order])
-    ends = score[order][np.searchsorted(reached, reached[-1] * np.arange(1, _BINS) / _BINS)]
+    spread = score * (1 - score)
+    spread += 1e-9
+    spread *= cells.weight
+    reached = np.cumsum(spread[order])
+    del spread
+    ends = score[order[np.searchsorted(reached, reached[-1] * np.arange(1, _BINS) / _BINS)]]
+    del order, reached
     of = np.searchsorted(ends, score)
-    return np.asarray((np.cumsum(np.bincount(of) > 0) - 1)[of])  # without bins that are empty
+    return narrow(np.cumsum(np.bincount(of) > 0) - 1, _BINS)[of]  # without bins that are empty
 
 
 def _uncalibrated(table: pd.DataFrame) -> Iterator[str]:
@@ -347,7 +355,7 @@ def _rounded(cells: Contingency, score: Members) -> Association:
         each = _at_threshold(cells, score.matrix[:, task], label[:, task])
         rounded[:, task], near[:, task] = each
     fixed = associate(cells, Members(rounded), "group", by_group=True)
-    every = Members(np.ones((cells.n_cells, len(fixed.n))))
+    every = Members(np.broadcast_to(np.True_, (cells.n_cells, len(fixed.n))))
     moved = associate(cells, Members(label - rounded), every, by_group=True, centre=False)
     inside = pair_sums(labels_of(cells, "group"), Members(near), cells.weight)
     share = np.divide(inside, fixed.n, out=np.zeros(inside.shape), where=fixed.n > 0)
@@ -357,7 +365,7 @@ def _rounded(cells: Contingency, score: Members) -> Association:
 def _at_threshold(cells: Contingency, score: Array, label: Array) -> tuple[Array, Array]:
     """Return by how much each row is predicted, and the density of rows near the threshold."""
     weight, need = cells.weight, float(cells.weight @ label)
-    level = pd.factorize(-score, sort=True)[0]  # from the largest score down
+    _, level = ranked(-score)  # from the largest score down
     inside = np.bincount(level, weight)
     before = np.cumsum(inside) - inside
     part = np.divide(need - before, inside, out=np.zeros(len(inside)), where=inside > 0)

@@ -20,6 +20,7 @@ from skbiasamp._input.options import keywords
 from skbiasamp._input.readers import reached
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.formatting import group_of
+from skbiasamp._utils.memory import give_back_memory
 from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import collected
 from skbiasamp.compose import LeakageProbe
@@ -234,6 +235,7 @@ def explained(
         models = {_DECISION: own, _SCORE: scores}
     with renaming({f"y_preds[{_DECISION!r}]": "y_pred", f"y_preds[{_SCORE!r}]": "y_score"}):
         divided = source.divided(given, train, models=models)
+        give_back_memory(divided.fine.n_cells)
         if alone:
             check_class(divided.fine)
     divided.fine.require("task")
@@ -275,10 +277,15 @@ def scored_rows(
     if decides:
         y_score, names = source.labels["y_pred"], test.classes or (0, 1)
         above = reached(to_native(y_score, "y_pred"), threshold)
+        decided: Any
         if test.classes:  # of one task
-            positive = test.tasks[0]
-            names, above = tuple(sorted(names, key=lambda name: name == positive)), above[:, 0]
-        labels = source.labels | {"y_pred": np.array(names, dtype=object)[above.astype(int)]}
+            names = tuple(sorted(names, key=lambda name: name == test.tasks[0]))
+            # Categories, of which each row takes a byte.
+            known = pd.Index(names, dtype=object)
+            decided = pd.Categorical.from_codes(above[:, 0].astype(np.int8), known)
+        else:
+            decided = np.array(names, dtype=object)[above.astype(int)]
+        labels = source.labels | {"y_pred": decided}
         source = source._replace(labels=labels, how=source.how | {"threshold": None})
     return source, given, y_score
 

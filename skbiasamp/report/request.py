@@ -20,6 +20,7 @@ from skbiasamp._input.checks import (
     require_groups,
 )
 from skbiasamp._input.errors import InputError, InputTypeError, of_columns, renaming
+from skbiasamp._utils.memory import give_back_memory
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import check_seed
 from skbiasamp._utils.version import made_now
@@ -359,5 +360,6 @@ def run_each(
             name = result.name + suffix
             same = sum(other == name or other.startswith(f"{name} (") for other in results)
             results[f"{name} ({same + 1})" if same else name] = result
+            give_back_memory(rows.n_cells)
             step.advance()
     return results

@@ -95,7 +95,7 @@ class MitigationSearch(Paged):
     also : DataFrame
         One row for each candidate, other column or crossing, and task: ``candidate``; ``columns``,
         such as "sex × race"; ``task``; ``before``, ``after``: how far rates of predictions are from
-        those of labels, compared with all rows, in the mean over groups, for the model as it is and
+        those of labels, compared with all rows, on average over groups, for the model as it is and
         for the candidate; ``change``, ``change_low``, ``change_high``: with an interval that holds
         for all columns and candidates together. Rows of the winner are from rows that did not
         choose it.

@@ -164,16 +164,19 @@ function reread() {
 function showFile() {
   const file = files.test;
   for (const part of document.querySelectorAll(".known")) part.hidden = false;
-  $("format").hidden = $("format-why").hidden = !file.format.delimiter;
+  $("format").hidden = !file.format.delimiter;
   for (const [name, value] of Object.entries(file.format)) $(name).value = value;
+  const [mark, decimal] = FORMAT.map((name) => $(name).selectedOptions[0]?.textContent.match(/\w+/)[0]);
+  $("read-as").textContent = `Wrong cells? Read with ${mark}, decimal ${decimal}, ${file.format.encoding}`;
   const row = (tag, cells) => make("tr", {}, ...cells.map((cell) => make(tag, {textContent: cell})));
   const names = file.columns.map(({name}) => name);
   const seen = names.map((_, i) => [...file.columns[i].classes, ...file.rows.map((cells) => cells[i])]);
   const commas = names.filter((_, i) => seen[i].join("").includes(",") && seen[i].every((cell) => /^-?\d*(,\d+)?$/.test(cell)));
   $("comma-why").textContent = commas.length ? `${commas.join(", ")}: these look like numbers with a comma, such as 0,5, and ` +
     "are read as texts. If the comma is their decimal sign, choose it above." : "";
+  if (commas.length) $("format").open = true;
   $("rows").tHead.replaceChildren(row("th", names));
-  $("rows").tBodies[0].replaceChildren(...file.rows.map((cells) => row("td", cells)));
+  $("rows").tBodies[0].replaceChildren(...file.rows.map((cells) => row("td", cells.map((cell, i) => (file.columns[i].number ? local(cell) : cell)))));
   const firsts = {target: "please choose", prediction: "please choose", "add-sensitive": "add a column"};
   for (const id of [...SINGLE, "add-sensitive"]) offer(id, firsts[id] ?? "none", names);
   sensitive = sensitive.filter(({column}) => names.includes(column));
@@ -184,12 +187,13 @@ function showFile() {
 
 const columnOf = (name) => files.test.columns.find((column) => column.name === name);
 const count = (n) => n.toLocaleString("en");
+const local = (n) => String(n).replace(".", files.test.format.decimal || ".");  // a number as the file writes it
 
 function says({number, classes, range, missing}) {
-  const few = classes.length <= 5 ? `: ${classes.join(", ")}` : "";
-  const values = classes.length === 2 ? `two values, ${classes[0]} and ${classes[1]}`
+  const few = classes.length <= 5 ? `: ${classes.map(number ? local : String).join(", ")}` : "";
+  const values = classes.length === 2 ? classes.map(number ? local : String).join(" or ")
     : classes.length ? `${classes.length} ${classes.length === 1 ? "value" : "values"}${few}`
-    : number ? `numbers from ${range[0]} to ${range[1]}` : "many different texts";
+    : number ? `numbers from ${local(range[0])} to ${local(range[1])}` : "many different texts";
   return values + (missing ? `, missing in ${count(missing)} rows` : "");
 }
 
@@ -197,9 +201,10 @@ function says({number, classes, range, missing}) {
 const varies = ({number, classes}) => number || classes.length > 1;
 const ROLES = {
   weight: [/weight|^wt$/, ({number, range}) => number && range[0] >= 0],
-  prediction: [/pred|score|prob|y_?hat|decile|model|output|decision|vorhers|entscheid|punkt/, varies],
-  target: [/true|label|target|actual|truth|outcome|observed|recid|tats|^y$|^class$/, varies],
+  prediction: [/pred|score|prob|y_?hat|decile|model|output|decision|grant|approv|vorhers|entscheid|bewillig|punkt/, varies],
+  target: [/true|label|target|actual|truth|outcome|observed|recid|repaid|tats|^y$|^class$/, varies],
   sensitive: [/sex|gender|race|ethnic|^age|religio|disab|national|marital|skin|orientation|geschlecht|^alter(?!n)|herkunft/, varies],
+  score: [/$^/],  // those of predictions, if another one is a decision
   cluster: [/person|patient|customer|user|family|household|image|cluster/, ({classes}) => !classes.length],
 };
 
@@ -210,7 +215,7 @@ function propose(columns) {
     const fits = ([, [name, holds]]) => name.test(column.name.toLowerCase()) && holds(column);
     const [role] = Object.entries(ROLES).find(fits) ?? [];
     const cut = role === "sensitive" && column.cuts.length ? `; to be cut at ${column.cuts.join(", ")}` : "";
-    if (role) roles[role].push({column: column.name, why: `${says(column)}; called ${column.name}${cut}`});
+    if (role) roles[role].push({column: column.name, why: says(column) + cut});
     else rest.push(column);
   }
   // A label has the values of the prediction, whatever it is called; and the other way round.
@@ -219,10 +224,14 @@ function propose(columns) {
     const partner = columnOf(roles[other][0]?.column);
     if (roles[role].length || !partner?.classes.length) continue;
     for (const column of rest.filter((column) => values(column) === values(partner))) {
-      roles[role].push({column: column.name, why: `${says(column)}; the same values as ${partner.name}`});
+      roles[role].push({column: column.name, why: `${says(column)}, the same values as ${partner.name}`});
     }
   }
-  return roles;
+  // Numbers that are called scores, beside a decision, are what this was made from.
+  const decision = roles.prediction.find(({column}) => columnOf(column).classes.length === 2);
+  const isScore = ({column: name}) => decision && decision.column !== name && columnOf(name).number && /score|prob|decile|punkt/i.test(name);
+  roles.score = roles.prediction.filter(isScore).map((score) => ({...score, why: `${score.why}, beside ${decision.column}`}));
+  return {...roles, prediction: roles.prediction.filter((other) => !isScore(other))};
 }
 
 function showProposals() {
@@ -243,7 +252,7 @@ function use(role, column) {
 }
 
 function useAll() {
-  for (const role of ["target", "prediction"]) {
+  for (const role of ["target", "prediction", "score"]) {
     if (!$(role).value && files.test.roles[role].length) use(role, files.test.roles[role][0].column);
   }
   for (const {column} of files.test.roles.sensitive) use("sensitive", column);
@@ -292,6 +301,7 @@ function changed() {
     "which people are selected in practice." : "";
   hide("positive", !(scored && target.classes.join() !== "0,1"));
   offer("positive", "please choose", target?.classes ?? [], outcome);
+  hide("score", Boolean(scored || compares() || (!prediction && !files.test.roles.score.length)));
   hide("favourable", isNumeric() || !target?.classes.length || compares());
   offer("favourable", "I do not know, or it depends", target?.classes ?? [], outcome);
   const lacking = sensitive.map(({column}) => columnOf(column)).filter(({missing}) => missing);
@@ -309,12 +319,11 @@ function changed() {
 // moves by so much compared with all rows.
 const LIMITS = {
   gap: {about: "the gap between two groups, in percentage points", parts: 200, example: 4, size: 10,
-    of: (size) => `a gap of ${size} percentage points in the labels`, mean: ""},
-  gaps: {about: "the gaps of groups to all rows, in the mean, in percentage points", parts: 100, example: 2, size: 10,
-    of: (size) => `gaps of ${size} percentage points in the labels`,
-    mean: ", in the mean over groups. One group may change by more"},
-  means: {about: "the distances of groups to all rows, in the mean, in standard deviations of the label", parts: 1,
-    example: 0.1, size: 1, of: (size) => `distances of ${size} in the labels`, mean: ", in the mean over groups"},
+    of: (size) => `a gap of ${size}`, mean: ""},
+  gaps: {about: "each group's gap to all rows, on average, in percentage points", parts: 100, example: 2, size: 10,
+    of: (size) => `gaps of ${size}`, mean: ", on average over groups. One group may change by more"},
+  means: {about: "each group's distance to all rows, on average, in standard deviations of the label", parts: 1,
+    example: 0.1, size: 1, of: (size) => `distances of ${size}`, mean: ", on average over groups"},
 };
 // Combinations of several columns may be groups of few rows, which should be known before the report is made.
 const SMALL = "30";  // rows
@@ -350,15 +359,14 @@ function limitKind() {
 
 // With the number that was entered, or with an example until there is one.
 function showLimit() {
-  const {about, parts, example, size, of, mean} = limitKind();
+  const {about, example, size, of, mean} = limitKind();
   const entered = $("limit").value.trim() && decimal($("limit").value);
   const limit = entered > 0 ? entered : example;
   const short = (n) => String(Number(n.toPrecision(12)));
   const gap = Math.max(size, Math.ceil(limit));
   $("limit-about").textContent = about;
-  $("limit-example").textContent = `${entered > 0 ? "" : "For example, "}${short(limit)} means: ${of(gap)} may be ` +
-    `${short(gap - limit)} to ${short(gap + limit)} in the predictions${mean}. ` +
-    `In the command, it is --limit ${short(limit / parts)}.`;
+  $("limit-example").textContent = `${entered > 0 ? "" : "For example, "}${short(limit)} means: ${of(gap)} may become ` +
+    `${short(gap - limit)} to ${short(gap + limit)}${mean}.`;
 }
 
 function showStale() {
@@ -540,7 +548,7 @@ function show({id, command, python, record, stale}) {
   $("whole").href = $("report").src = `jobs/${id}/report.html`;
   $("command").textContent = `${command}\n# ${record}`;
   $("python").textContent = `${python}\n# ${record}`;
-  $("record").textContent = record;
+  $("record").textContent = record === "No limit was set." ? "" : record;  // which the report says
   $("copied").textContent = "";
   $("result").hidden = false;
   changed();
