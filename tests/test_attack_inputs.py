@@ -432,7 +432,7 @@ def test_labels_that_no_errors_can_make_are_named():
     assert value == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("at", [1.2, [True], [[0.5]], np.nan])
+@pytest.mark.parametrize("at", [1.2, -0.2, [True], [[0.5]], np.nan])
 def test_a_performance_is_a_share(at):
     with pytest.raises(ValueError, match="at must be shares between 0 and 1"):
         dataset_leakage([0, 1], sensitive_features=["f", "m"], at=at)

@@ -246,3 +246,22 @@ def test_bounds_of_one_column_stand_beside_columns_where_all_groups_are_known():
     assert not any(" to " in row for row in age)
     assert report.to_markdown()
     assert report.to_html()
+
+
+def test_an_auditor_that_was_fitted_knows_the_groups_of_all_columns():
+    rows = loans(missing=0)
+    groups, labels = rows[["age", "gender"]], rows["repaid"]
+    fitted = DirectionalAuditor(groups="marginal").fit(labels, sensitive_features=groups)
+    how = {"sensitive_features": groups}
+    report = skbiasamp.audit(labels, rows["granted"], groups="marginal", auditor=fitted, **how)
+    assert report.columns == {}
+    (result,) = report.values()
+    assert result.value == fitted.audit(labels, rows["granted"], **how).value
+
+
+def test_numbers_are_found_among_the_groups_of_columns_that_were_counted():
+    rows = loans(missing=0).assign(age=np.arange(3_000) % 60)
+    cells = Contingency.from_frame(rows, **NAMES, sensitive=["age", "gender"], groups="marginal")
+    findings = skbiasamp.audit(cells, **HOW).findings
+    (numbers,) = (each.numbers for each in findings if each.code == "SBA107")
+    assert numbers == {"column": "age", "n": 60}

@@ -7,7 +7,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import skbiasamp
-from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
+from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor
 from skbiasamp.attackers import MLPAttacker
 
 FEW = {"n_resamples": 49, "n_draws": 2, "random_state": 0}
@@ -275,3 +275,25 @@ def test_more_rows_than_can_be_drawn_one_by_one_are_attacked():
     table = auditor.audit(Contingency.from_counts(rows)).table
     # Whoever is predicted 0 is a woman, for the attacker: 3/4 of women, and 1/3 of men.
     assert table["quality_model"].item() == pytest.approx((3 / 4 + 1 / 3) / 2, abs=1e-9)
+
+
+@pytest.mark.parametrize("auditors", [None, ("MALS", "directional"), ("MALS",)])
+def test_each_model_keeps_a_limit_as_in_its_own_audit(auditors):
+    rng = np.random.default_rng(0)
+    sex, kind = rng.choice(["f", "m"], 3000), rng.integers(0, 3, 3000)
+    y = np.where(rng.random(3000) < 0.3, 2 * (sex == "m"), kind)
+    models = {
+        name: np.where(rng.random(3000) < share, y, 2 * (sex == "m"))
+        for name, share in (("mild", 0.97), ("bold", 0.8), ("bolder", 0.6))
+    }
+    known = {
+        "MALS": MALSAuditor(reference="test"), "directional": DirectionalAuditor(reference="test")
+    }  # fmt: skip
+    own = None if auditors is None else [known[name] for name in auditors]
+    how = {"sensitive_features": sex, "auditor": own, "limit": 0.1, "random_state": 0}
+    limited = skbiasamp.compare(y, models, **how).context["limit_verdicts"]
+    assert limited == {
+        name: skbiasamp.audit(y, predicted, **how).facts.limit_verdict
+        for name, predicted in models.items()
+    }
+    assert len({*limited.values()}) > 1

@@ -293,7 +293,7 @@ TWICE = pd.DataFrame([[1, 1, "a"]], columns=["y", "y", "sex"])
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: from_frame([1, 2]), r"^frame must be a data frame or a query"),
+        (lambda: from_frame([1, 2]), r"^frame must be a data frame or a query .*Got list instead"),
         (lambda: from_frame(SMALL.iloc[:0]), "no rows"),
         (lambda: fit(SMALL, target="y"), r"^sensitive= must name a column of the frame; got None"),
         (
