@@ -253,7 +253,7 @@ def test_strata_are_named_by_their_columns():
     (ratio,) = (each for each in report.findings if each.code == "SBA203")
     assert ratio.action.endswith("which law applies.")
     (ratio,) = (each for each in audit_of(WIDENED, favourable=1).findings if each.code == "SBA203")
-    assert ratio.action.endswith("Then audit again, with the column of this reason as “given”.")
+    assert ratio.action.endswith("Then audit again, with the column of this reason (given).")
 
 
 def test_a_change_that_strata_explain_is_one_step_of_policy():
