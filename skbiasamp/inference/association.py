@@ -14,8 +14,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from skbiasamp._input.checks import Array, check_option
-from skbiasamp._input.coding import numbers_of
-from skbiasamp._input.errors import InputError
 from skbiasamp._input.labels import Codes, Labels, Members, common
 from skbiasamp._input.options import keywords
 from skbiasamp.counts.cells import labels_of
@@ -630,7 +628,6 @@ def associate(
     *,
     by_group: bool | None = None,
     centre: bool = True,
-    times: Array | None = None,
 ) -> Association:
     """Measure the associations of two labels or predictions.
 
@@ -645,8 +642,6 @@ def associate(
         Whether `given` are groups; None: by its name.
     centre : bool, default=True
         False: rates alone, without what they are in all rows.
-    times : array of shape (n_cells,), default=None
-        How often each row counts in its condition. None: once.
 
     Returns
     -------
@@ -669,9 +664,7 @@ def associate(
             cells.require(side)
     check_option("by_group", by_group, (None, True, False))
     check_option("centre", centre, (True, False))
-    if times is not None and numbers_of(times, "times").shape != (cells.n_cells,):
-        raise InputError("{times} must be a number for each of the {n} cells.", n=cells.n_cells)
-    return association_of(cells, outcome, given, by_group=by_group, centre=centre, times=times)
+    return association_of(cells, outcome, given, by_group=by_group, centre=centre)
 
 
 def association_of(
@@ -683,7 +676,10 @@ def association_of(
     centre: bool = True,
     times: Array | None = None,
 ) -> Association:
-    """Return what `associate` does, of what is known to be valid."""
+    """Return what `associate` does, of what is known to be valid.
+
+    `times` says how often each row counts in its condition, if that is not once.
+    """
     are_named = isinstance(outcome, str) and isinstance(given, str) and times is None
     # Labels are counted once for all audits that are compared with them.
     key = outcome, given, by_group, centre
