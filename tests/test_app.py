@@ -451,7 +451,7 @@ def test_scores_beside_a_decision_are_proposed_as_what_is_behind_it(page):
     drop(page, "loans.csv")
     proposal = page.inner_text("[data-proposal=score]")
     assert proposal.startswith("Use risk_score numbers from 0,")
-    assert proposal.endswith(", beside predicted")
+    assert proposal.endswith("; predicted may come from them")
     assert page.input_value("#score") == ""  # nothing is chosen silently
     assert "risk_score" not in page.inner_text("[data-proposal=prediction]")
     page.click("#use-all")

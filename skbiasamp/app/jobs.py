@@ -56,7 +56,7 @@ class Job:
                 size = sum(file.size for file in self.files.values())
                 code = await run_python(self.arguments, self.folder, size, self._read, self.record)
             if code in _WITH_REPORT:
-                self.state, self.text = "done", "Ready"
+                self.state, self.text = "done", "Done"
                 when_done()
             else:
                 errors = _ERROR.findall(self._output) or [f"It ended without a result ({code})."]

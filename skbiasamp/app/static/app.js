@@ -167,7 +167,7 @@ function showFile() {
   $("format").hidden = !file.format.delimiter;
   for (const [name, value] of Object.entries(file.format)) $(name).value = value;
   const [mark, decimal] = FORMAT.map((name) => $(name).selectedOptions[0]?.textContent.match(/\w+/)[0]);
-  $("read-as").textContent = `Wrong cells? Read with ${mark}, decimal ${decimal}, ${file.format.encoding}`;
+  $("read-as").textContent = `Read with ${mark}, decimal ${decimal}, ${file.format.encoding}. Wrong cells?`;
   const row = (tag, cells) => make("tr", {}, ...cells.map((cell) => make(tag, {textContent: cell})));
   const names = file.columns.map(({name}) => name);
   const seen = names.map((_, i) => [...file.columns[i].classes, ...file.rows.map((cells) => cells[i])]);
@@ -230,7 +230,7 @@ function propose(columns) {
   // Numbers that are called scores, beside a decision, are what this was made from.
   const decision = roles.prediction.find(({column}) => columnOf(column).classes.length === 2);
   const isScore = ({column: name}) => decision && decision.column !== name && columnOf(name).number && /score|prob|decile|punkt/i.test(name);
-  roles.score = roles.prediction.filter(isScore).map((score) => ({...score, why: `${score.why}, beside ${decision.column}`}));
+  roles.score = roles.prediction.filter(isScore).map((score) => ({...score, why: `${score.why}; ${decision.column} may come from them`}));
   return {...roles, prediction: roles.prediction.filter((other) => !isScore(other))};
 }
 
