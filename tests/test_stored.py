@@ -205,6 +205,16 @@ def test_many_columns_add_up_however_they_lie_in_memory():
     ).tolist()
 
 
+def test_rows_of_many_probabilities_are_not_taken_for_others():
+    """Each has a number of its own, of more digits than small integers have."""
+    rng = np.random.default_rng(0)
+    predicted = rng.random((200_000, 12))
+    cells = Contingency.from_labels(
+        predicted > 0.5, predicted, sensitive_features=rng.choice(["f", "m"], 200_000)
+    )
+    assert (cells + cells).n_cells == 200_000
+
+
 def test_chunks_of_a_file_are_the_file(tmp_path):
     rows = simulate(1000, 0)
     rows.to_csv(tmp_path / "rows.csv", index=False)

@@ -345,7 +345,7 @@ def join_columns(columns: Iterable[Array], n_rows: int) -> Array:
             low, n = 0, len(first)
         if size * n > _MOST_JOINED:
             first, joined = ranked(joined)
-            size = len(first)
+            size, joined = len(first), joined.astype(np.int64)  # wide, since it grows
         # In place: of many rows, each copy is as large as a column of the file.
         joined *= n
         joined += column if low == 0 else np.subtract(column, low, dtype=np.int64)

@@ -153,7 +153,7 @@ def read_groups(attribute: Any, n_rows: int, known: Names) -> Array:
     group, names = codes_of(own), own.names
     heights = dict(zip(names, np.bincount(group, minlength=len(names)), strict=True))
     check_known(names, known, role="group", rows=heights)
-    return recode(group, names, known)
+    return recode(group, names, known).astype(np.intp)
 
 
 def _read(y: Any, attribute: Any) -> Rows:
@@ -167,7 +167,7 @@ def read_pairs(y: Any, attribute: Any) -> Memberships:
     """Read labels and sensitive feature, row by row."""
     sides = _read(y, attribute).sides
     task, groups = sides["task"], sides["group"].names
-    group = codes_of(sides["group"])
+    group = codes_of(sides["group"]).astype(np.intp)  # they may be too narrow for products
     n = len(group)
     require_groups(groups, np.bincount(group, minlength=len(groups)), n, declared=False)
     member = task.labels.dense(slice(None), bool)
