@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import stats
 from sklearn.linear_model import Ridge
@@ -342,26 +341,6 @@ def test_chunks_add_up_and_a_contingency_of_numbers_can_be_stored():
     again = Contingency.from_json(cells.to_json())
     assert again == cells
     assert audited(auditor).low == audited(fitted()).low == fitted().audit(again).low
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars", "lazy", "duckdb"])
-def test_frames_and_engines_say_the_same(library):
-    price, predicted, sex = TEST
-    frame = pd.DataFrame({"price": price, "predicted": predicted, "sex": sex})
-    if library == "duckdb":
-        duckdb = pytest.importorskip("duckdb")
-        rows = duckdb.sql("SELECT * FROM frame")
-    else:
-        rows = {"pandas": frame, "polars": pl.from_pandas(frame)}.get(library)
-        rows = pl.from_pandas(frame).lazy() if rows is None else rows
-    columns = {"target": "price", "prediction": "predicted", "sensitive": "sex"}
-    report = skbiasamp.audit_frame(rows, **columns, auditor=NumericAuditor(), random_state=0)
-    other = skbiasamp.audit(price, predicted, sensitive_features=sex, auditor=NumericAuditor())
-    assert (report["numeric"].value, report["numeric"].low) == (
-        other["numeric"].value,
-        other["numeric"].low,
-    )
-    assert report["numeric"].table["task"].tolist() == ["price"] * 2
 
 
 # --------------------------------------------------------------------------- reports, models

@@ -199,24 +199,6 @@ def test_auditors_take_the_positive_class(auditor):
         mine.fit(counted.with_positive("b"))
 
 
-@pytest.mark.parametrize("engine", ["pandas", "polars", "duckdb"])
-def test_engines_take_the_positive_class(engine):
-    library = pytest.importorskip(engine)
-    for predicted in (PREDICTED, 1 - P_YES):
-        frame = pd.DataFrame({"t": LABELS, "p": predicted, "a": SEX})
-        if engine == "polars":
-            frame = library.from_pandas(frame).lazy()
-        elif engine == "duckdb":
-            frame = library.from_df(frame)
-        names = {"target": "t", "prediction": "p", "sensitive": "a"}
-        found = Contingency.from_frame(frame, pos_label="no", **names)
-        expected = cells("no", predicted=predicted)
-        assert found.tasks == ("no",)
-        for side in ("task", "task_pred"):
-            rates = [one.rate(side, given="group") for one in (found, expected)]
-            np.testing.assert_allclose(*rates, atol=1e-12)
-
-
 def test_audit_and_the_command_take_the_positive_class(tmp_path, capsys):
     rng = np.random.default_rng(0)
     sex = np.repeat(["f", "m"], 200)

@@ -629,61 +629,6 @@ def test_accuracy_over_tasks_is_worth_as_many_rows_as_its_worst_task():
     assert groups.loc[0, ["accuracy_low", "accuracy_high"]].tolist() == pytest.approx(wilson)
 
 
-def test_tables_of_a_query_that_sums_tasks_are_those_of_rows():
-    pl = pytest.importorskip("polars")
-    rng = np.random.default_rng(6)
-    frame = pd.DataFrame(
-        rng.integers(0, 2, (500, 14)), columns=[f"{c}{i}" for c in "yp" for i in range(7)]
-    )
-    frame["sex"], frame["race"] = rng.choice(["f", "m"], 500), rng.choice(["a", "b", "c"], 500)
-    columns = {
-        "target": [f"y{i}" for i in range(7)],
-        "prediction": [f"p{i}" for i in range(7)],
-        "sensitive": ["sex", "race"],
-        "auditor": DirectionalAuditor(reference="test", interval=None),
-    }
-    rows, query = (
-        skbiasamp.audit_frame(held, **columns) for held in (frame, pl.from_pandas(frame).lazy())
-    )
-    for name in ("selection", "rates", "groups"):
-        pd.testing.assert_frame_equal(getattr(rows, name), getattr(query, name))
-
-
-@pytest.mark.parametrize("scores", [True, False])
-def test_clusters_come_as_a_column_or_an_option(scores):
-    rng = np.random.default_rng(4)
-    ids = np.repeat(np.arange(60), 3)
-    frame = pd.DataFrame({"sex": np.where(ids % 2, "f", "m"), "person": ids})
-    frame["p"] = np.repeat(rng.random(60), 3) if scores else np.repeat(rng.integers(0, 2, 60), 3)
-    columns = {"prediction": "p", "sensitive": "sex", "cluster": "person"}
-    arrays = skbiasamp.selection_rates(
-        frame["p"], sensitive_features=frame[["sex"]], clusters=ids, scores=scores
-    )
-    named = skbiasamp.selection_rates(frame, **columns, scores=scores)
-    pd.testing.assert_frame_equal(arrays.table, named.table)
-    plain = skbiasamp.selection_rates(frame["p"], sensitive_features=frame["sex"], scores=scores)
-    assert (plain.table["selection_rate_low"] > arrays.table["selection_rate_low"] + 0.02).all()
-    pytest.importorskip("jinja2")
-    assert "(60 clusters)" in arrays.to_html()
-
-
-@pytest.mark.parametrize("scores", [True, False])
-def test_frames_and_arrays_say_the_same(applicants, scores):
-    frame = applicants.assign(y=np.arange(len(applicants)) % 3 == 0).astype({"y": int})
-    held = frame["selected"] + np.arange(len(frame)) % 5 * 0.01 if scores else frame["selected"]
-    frame["held"] = held
-    columns = {"prediction": "held", "target": "y", "sensitive": ["sex", "race"]}
-    one = skbiasamp.selection_rates(frame, **columns, scores=scores)
-    other = skbiasamp.selection_rates(
-        held, y_true=frame["y"], sensitive_features=frame[["sex", "race"]], scores=scores
-    )
-    pd.testing.assert_frame_equal(one.table, other.table)
-    pl = pytest.importorskip("polars")
-    lazy = pl.from_pandas(frame).lazy()
-    again = skbiasamp.selection_rates(lazy, **columns, scores=scores)
-    pd.testing.assert_frame_equal(one.table, again.table)
-
-
 def test_what_is_no_prediction_is_refused():
     scores, labels = [0.1, 0.2, 0.3, 1], [0, 1, 0, 1]
     share = "min_share must be 0 or more and below 1"

@@ -290,48 +290,12 @@ def watched(versioned):
     return skbiasamp.audit_over(versioned, reference=3, version="version", **NAMED)
 
 
-@pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow", "duckdb", "dask", "file"])
-def test_engines_group_by_period_in_one_query(kind, versioned, watched, tmp_path):
-    rows = versioned
-    if kind == "file":
-        held = tmp_path / "rows.csv"
-        rows.to_csv(held, index=False)
-    elif kind in ("polars", "lazy"):
-        held = pytest.importorskip("polars").from_pandas(rows)
-        held = held.lazy() if kind == "lazy" else held
-    elif kind == "pyarrow":
-        held = pytest.importorskip("pyarrow").Table.from_pandas(rows)
-    elif kind == "duckdb":
-        held = pytest.importorskip("duckdb").from_df(rows)
-    else:
-        held = pytest.importorskip("dask.dataframe").from_pandas(rows, npartitions=3)
-    found = skbiasamp.audit_over(held, reference=3, version="version", **NAMED)
-    pd.testing.assert_frame_equal(found.to_frame(), watched.to_frame())
-
-
 def test_an_attacker_can_watch(changed):
     auditor = DPAAuditor(interval=None, n_draws=2)
     found = skbiasamp.audit_over(changed, reference=3, auditor=auditor, n_draws=39, **NAMED)
     assert found.verdict == "alarm"
     assert "2026-06" <= found.onset <= "2026-08"
     assert len(found.to_frame(pairs=True)) == 0
-
-
-def test_probabilities_and_weights_of_an_engine_are_watched_as_those_of_a_frame(changed):
-    rng = np.random.default_rng(99)  # not the numbers that the rows were made of
-    soft = np.clip(changed["predicted"] * 0.9 + rng.random(len(changed)) * 0.1, 0, 1)
-    w = rng.choice([0.5, 1.0, 1.5], len(changed))
-    lazy = pytest.importorskip("polars").from_pandas
-    for rows in (changed.assign(w=w), changed.assign(w=w, predicted=soft)):
-        timelines = [
-            skbiasamp.audit_over(
-                frame, reference=3, weight="w", n_draws=39, auditor=DirectionalAuditor(), **NAMED
-            )
-            for frame in (rows, lazy(rows).lazy())
-        ]
-        values = [timeline.to_frame()["value"] for timeline in timelines]
-        np.testing.assert_allclose(*values, atol=1e-12)
-        assert timelines[0].verdict == "alarm"
 
 
 def test_a_reference_may_be_a_period_or_other_rows(changed):
