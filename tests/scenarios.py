@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars
 from document_parts import part_of
+from drawn import drawn
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
@@ -753,9 +754,7 @@ SITUATIONS = {
     "one of three groups, and a limit": lambda: added_to_equal_labels(
         [0, 0, -100], [5000, 4000, 1000]
     ),
-    "rows that are in no ratio": lambda: audit_of_counts(
-        [(90, 90), (30, 30), (95, 95)], "fm", 100
-    ),
+    "rows that are in no ratio": lambda: audit_of_counts([(90, 90), (30, 30), (95, 95)], "fm", 100),
     "one group beside rows without one": lambda: audit_of_counts(
         [(300, 360), (200, 150)], "f", 400
     ),
@@ -800,6 +799,11 @@ def first_screens():
         if text.strip()
     ]
     return pd.DataFrame(said, columns=["situation", "part", "text"]).set_index("situation")
+
+
+@scenario
+def pictures():
+    return drawn()
 
 
 def reports_of_doubtful_rows():
