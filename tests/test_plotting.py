@@ -341,6 +341,15 @@ def test_a_small_part_of_a_figure_is_readable():
     assert len(plt.get_fignums()) == 1
 
 
+def test_a_small_part_of_a_figure_has_the_strongest_tasks():
+    values = np.zeros((2, 90))
+    values[0, [3, 80]], values[1, 41] = (0.1, -0.3), 0.2
+    _, axes = plt.subplots(2, 2, layout="constrained")
+    small = AmplificationHeatmapDisplay(pairs(values)).plot(axes[0, 0])
+    assert {"task 3", "task 41", "task 80"} < set(y_labels(small))
+    assert len(y_labels(small)) < 20
+
+
 def test_names_are_no_formulas():
     for name in ("costs $5 and $6", r"back\slash $x^2$ $", "_hidden_", "a $ or so"):
         table = pairs([[0.1, 0.2], [0.3, 0.4]], groups=["f", name])
