@@ -365,6 +365,19 @@ def explanation():
     )
 
 
+@scenario
+def explanation_of_both_predictors():
+    rows, rng = ROWS(), np.random.default_rng(5)
+    guess = np.where(rng.random(len(rows)) < 0.8, rows["sex"], rng.choice(["man", "woman"], 400))
+    return skbiasamp.explain(
+        rows["cook"],
+        rows["cook_new"],
+        sensitive_features=rows["sex"],
+        sensitive_pred=guess,
+        random_state=0,
+    )
+
+
 def comparison(rows, models, **options):
     options.setdefault("auditor", DirectionalAuditor())
     return skbiasamp.compare(
@@ -736,6 +749,9 @@ SITUATIONS = {
     "turned, outside the limit": lambda: audit_of(TURNED, limit=0.02),
     "narrowed, outside the limit": lambda: audit_of(NARROWED, limit=0.01),
     "three groups and a limit": lambda: audit_of(THREE, limit=0.02),
+    "three groups outside the limit": lambda: audit_of(
+        {"a": (0.5, 0.65), "b": (0.3, 0.15), "c": (0.4, 0.4)}, limit=0.03
+    ),
     "two groups lose as much": lambda: audit_of(
         {"a": (0.4, 0.5), "b": (0.4, 0.3), "c": (0.4, 0.3)}, favourable=1
     ),
