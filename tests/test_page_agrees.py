@@ -10,7 +10,6 @@ from scenarios import MANY, QUICK, ROWS, SCENARIOS, TASKS, attacker_of_texts, re
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, LICAuditor
-from skbiasamp._utils.formatting import name_of
 from skbiasamp.metrics import MatchedPairsAuditor
 from skbiasamp.render.pictures import coordinates
 
@@ -136,8 +135,6 @@ def test_spaces_at_the_end_of_a_name_are_seen():
     audit = skbiasamp.audit(labels, predicted, sensitive_features=["f", "m"] * 400, random_state=0)
     (found,) = (each for each in audit.findings if each.code == "SBA206")
     assert "predicts “'A '” for 37.5 % of the rows" in found.text
-    assert name_of("A") == "A"
-    assert name_of((" x", "y")) == "' x', y"
 
 
 def test_a_metric_by_column_and_by_model_has_the_unit_of_the_page():
