@@ -1,6 +1,5 @@
 """Scorers, cross-audits, thresholds and curves, against definitions and scikit-learn itself."""
 
-import json
 import pickle
 from fractions import Fraction
 from typing import ClassVar
@@ -243,14 +242,6 @@ def test_the_attribute_as_predicted_can_be_scored():
     assert_allclose(amplification_scorer(objective="lowest")(model, X, Y), -expected)
 
 
-def test_weights_count_as_repetitions():
-    model, weight = audited().fit(X, Y), RNG.integers(0, 3, N)
-    assert_allclose(
-        amplification_scorer()(model, X, Y, sample_weight=weight),
-        amplification_scorer()(model, X.loc[X.index.repeat(weight)], Y.repeat(weight)),
-    )
-
-
 def test_it_asks_for_the_attribute_and_can_be_told_not_to(routing):
     scorer = amplification_scorer()
     request = scorer.get_metadata_routing().score.requests
@@ -386,16 +377,6 @@ def test_scorers_say_what_to_write_instead(scorer, model, error, message):
 def test_scorers_ask_for_a_fitted_model(model):
     with pytest.raises(NotFittedError, match="is not fitted yet"):
         amplification_scorer()(model, X, Y)
-
-
-def test_scorers_and_cross_audits_ask_for_an_auditor():
-    with pytest.raises(TypeError, match="got list, which has no method audit"):
-        amplification_scorer([MALSAuditor()])
-    message = r"got the class MALSAuditor\. Pass an instance: MALSAuditor\(\)\."
-    with pytest.raises(TypeError, match=message):
-        crossed(tree(), auditor=MALSAuditor)
-    with pytest.raises(TypeError, match="what"):
-        amplification_scorer(what="estimate")
 
 
 def test_missing_values_are_for_the_auditor_to_settle():
@@ -699,27 +680,6 @@ def test_models_of_groups_that_do_not_matter_rarely_amplify_over_folds():
     assert found <= 4
 
 
-def test_a_cross_audit_is_a_report():
-    group, labels = np.where(GROUP, "m", "f"), pd.Series(Y, name="hired")
-    how = {"sensitive_features": group, "random_state": 0, "cv": CV, "n_halvings": 4}
-    report = cross_audit(tree(), NUMBERS, labels, **how)
-    facts, (result,) = report.facts, report.values()
-    assert [model.verdict for model in facts.trained.models] == report.table["verdict"].tolist()
-    assert facts.trained.n == 4 + 2 * 4
-    assert facts.trained.folds == pytest.approx(report.table["value"].std())
-    assert facts.trained.repeats is None
-    # The gap is twice the value, and so are the ends of its interval.
-    assert facts.gap.growth == pytest.approx(2 * result.value, abs=1e-3)
-    assert (facts.gap.low, facts.gap.high) == pytest.approx((2 * result.low, 2 * result.high))
-    assert "12 models were trained" in str(report).replace("\n", " ")
-    assert "hired" in report.to_document().sections[0].items[0].title.lower()
-    stored = json.loads(report.to_json())
-    assert stored["facts"]["trained"]["n"] == 12
-    assert stored["results"]["directional A->T"]["low"] == result.low
-    (check,) = report.gate(0.5).checks
-    assert (check.low, check.high, check.outcome) == (result.low, result.high, "passed")
-
-
 # ------------------------------------------------------------------ cross-audits
 
 
@@ -772,25 +732,6 @@ def test_the_numbers_do_not_depend_on_jobs_or_routes():
             other = cross_audit(model, X, Y, **options)
         assert_frame_equal(other.to_frame(), first.to_frame())
         assert_frame_equal(other.pooled.table, first.pooled.table)
-
-
-def test_repeats_vary_folds_and_seeds_and_do_not_narrow_the_interval():
-    model = tree(max_depth=5, max_features=1, random_state=None)
-    result = crossed(model, n_repeats=3, n_halvings=2, random_state=0)
-    assert len(result.folds) == 15
-    values = result.table["value"].to_numpy().reshape(3, 5)
-    assert len({tuple(row) for row in values}) == 3
-    assert result.value == pytest.approx(values.mean())
-    bare = crossed(model, n_repeats=3, n_halvings=0, random_state=0, auditor=QUIET)
-    assert_array_equal(bare.table["value"].to_numpy().reshape(3, 5), values)
-    spread = np.sqrt(values.var(axis=1, ddof=1).mean() * (1 / 5 + 1 / 4))
-    assert (bare.high - bare.low) / 2 == pytest.approx(2.178813 * spread)  # t, 12 degrees
-    assert result.pooled.statistics["n_runs"] == 3
-    assert result.pooled.value == pytest.approx(result.value, abs=0.02)
-    # Splits that are given are the same in each repeat: only seeds vary, and only if not set.
-    fixed = crossed(tree(max_depth=5, max_features=1), n_repeats=2, cv=CV, n_halvings=0)
-    first, second = fixed.table["value"].to_numpy().reshape(2, 4)
-    assert_array_equal(first, second)
 
 
 def test_splitters_groups_and_overlapping_folds():
@@ -1379,20 +1320,6 @@ def test_a_frame_of_a_curve_has_what_is_known():
     columns = {"threshold": none.thresholds, "value": none.values, "published": none.published}
     assert_frame_equal(none.to_frame(), pd.DataFrame(columns))
     assert ((curve.low <= curve.values) & (curve.values <= curve.high)).all()
-
-
-def test_a_group_without_audited_rows_is_left_out():
-    options = {
-        "sensitive_features": GROUP[100:],
-        "y_train": Y,
-        "sensitive_train": GROUP + (np.arange(N) < 20),
-    }
-    scores = NUMBERS[100:, 0]
-    with pytest.warns(UndefinedMetricWarning, match="no audited rows for group 2"):
-        curve = amplification_curve(Y[100:], scores, formula="published", **options)
-    with pytest.warns(UndefinedMetricWarning):
-        expected = directional_amplification(Y[100:], (scores > 0).astype(int), **options)
-    assert curve.at(0) == pytest.approx(expected)
 
 
 def test_a_curve_of_rows_of_one_group_has_no_interval():
