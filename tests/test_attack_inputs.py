@@ -92,13 +92,6 @@ def test_predictions_beside_scores_say_how_accurate_the_model_is():
     assert alone == pytest.approx(np.mean((score >= 0.5) != HIRED))
 
 
-def test_scores_alone_are_what_predictions_were():
-    score = RNG.random(N)
-    for scores in (score, np.c_[1 - score, score], np.log(score / (1 - score))):
-        one, other = audited(HIRED, scores), audited(HIRED, y_score=scores)
-        assert (one.value, one.statistics) == (other.value, other.statistics)
-
-
 def test_several_tasks_are_scored_or_embedded():
     for width in (2, 3, 8):
         features = RNG.normal(size=(N, width)) + np.outer(SEX == "m", np.ones(width))
