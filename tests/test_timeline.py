@@ -320,17 +320,6 @@ def test_a_period_has_the_version_of_most_of_its_rows(steady):
 # ------------------------------------------------------------------ what periods may be
 
 
-def test_periods_without_rows_are_shown_and_said(steady):
-    rows = steady[steady["day"].dt.month != 6]
-    found = skbiasamp.audit_over(rows, reference=3, **NAMED)
-    row = found.to_frame().set_index("period").loc["2026-06"]
-    assert row["n"] == 0
-    assert row["role"] == "no rows"
-    assert np.isnan(row["value"])
-    assert {"period": "2026-06", "text": "no rows in this period."} in found.notes
-    assert found.verdict == "no alarm"
-
-
 def test_a_group_missing_in_a_period_is_said(steady):
     rows = steady[~((steady["day"].dt.month == 6) & (steady["sex"] == "f"))]
     found = skbiasamp.audit_over(rows, reference=3, **NAMED)
