@@ -80,22 +80,6 @@ def found():
     return rows, searched(rows).set_index("subgroup")
 
 
-@pytest.mark.parametrize("option", ["alone", "weights"])
-def test_the_order_of_rows_and_of_categories_changes_nothing(option):
-    rows = people(push=0.2).assign(weight=np.arange(1200) % 3 + 0.5)
-    expected = None
-    for frame in (
-        rows,
-        rows.sample(frac=1, random_state=0),
-        rows.assign(dept=pd.Categorical(rows["dept"], list("cba"))),
-    ):
-        more = {"sample_weight": frame["weight"]} if option == "weights" else {}
-        table = searched(frame, **more).set_index("subgroup").sort_index()
-        table = table[["value", "low", "high"]]
-        expected = table if expected is None else expected
-        pd.testing.assert_frame_equal(table, expected)
-
-
 def test_the_department_that_amplifies_is_found():
     table = searched(people(4000, push=0.25))
     best = table.iloc[0]
