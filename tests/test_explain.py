@@ -105,17 +105,6 @@ def test_several_tasks_and_strata_of_two_columns():
     assert any("a group has no rows" in text for text in explanation.findings)
 
 
-def test_classes_of_one_label():
-    rng = np.random.default_rng(2)
-    group = np.repeat(["a", "b"], 300)
-    score = rng.dirichlet([1, 1, 1], 600)
-    label = np.array(["x", "y", "z"])[(score.cumsum(axis=1) < rng.random((600, 1))).sum(axis=1)]
-    decision = np.array(["x", "y", "z"])[score.argmax(axis=1)]
-    explanation = skbiasamp.explain(label, decision, sensitive_features=group, y_score=score)
-    whole = DirectionalAuditor(reference="test").score(label, decision, sensitive_features=group)
-    assert explanation.decision["value"].sum() == pytest.approx(whole, abs=EXACT)
-
-
 # --------------------------------------------------------------------------- known values
 
 
@@ -692,8 +681,6 @@ def test_the_two_predictors_of_a_pair_sum_to_its_change():
 
 # --------------------------------------------------------------------------- in a report
 
-TITLE = "Where does it come from?"
-
 
 def audited(rows, **more):
     """Return a report of one metric, since attackers have no part in explanations."""
@@ -706,37 +693,6 @@ def waterfalls_of(result):
     """Return the waterfalls of a document: name, value and span of each part."""
     tables = [table for table in parts_of(result, "Table") if table.id.startswith("why-")]
     return [[(row.name, row.cells[0].value, row.span) for row in table.rows] for table in tables]
-
-
-def test_a_page_says_where_the_value_comes_from_if_asked():
-    pytest.importorskip("jinja2")
-    rows = sample(push=1.5)
-    assert TITLE not in audited(rows).to_html()
-    report = audited(rows, given=rows["dept"], y_score=rows["score"])
-    page = report.to_html()
-    assert page.index(TITLE) > page.index("What to do next")
-    assert "dept = law" in page
-    expected = explained(rows)
-    for name, table in expected.tables.items():
-        pd.testing.assert_frame_equal(report.explanation.tables[name], table)
-    assert report["directional A->T"].low == report.explanation.audit.low
-    decision, strata = waterfalls_of(report)
-    assert [name for name, *_ in decision][:3] == [
-        "scores",
-        "rounding (scores become yes or no)",
-        "threshold",
-    ]
-    for table in (decision, strata):
-        *parts, (last, total, whole) = table
-        assert last == "value"
-        assert total == pytest.approx(report["directional A->T"].value, abs=EXACT)
-        assert sum(value for _, value, _ in parts) == pytest.approx(total, abs=EXACT)
-        reached = 0.0
-        for _, value, (start, end) in parts:  # each begins where the one before ends
-            assert start == pytest.approx(reached, abs=EXACT)
-            reached += value
-            assert end == pytest.approx(reached, abs=EXACT)
-        assert whole == (0.0, pytest.approx(total, abs=EXACT))
 
 
 def test_probabilities_are_explained_and_logits_are_not():
