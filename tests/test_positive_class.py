@@ -78,26 +78,6 @@ def test_rates_by_hand_of_the_chosen_class():
     assert cells().pos_label == "yes"
 
 
-def test_probabilities_are_those_of_the_chosen_class():
-    soft = cells("no", predicted=1 - P_YES)
-    np.testing.assert_allclose(
-        soft.rate("task_pred", given="group"), [[1 - P_YES[:4].mean()], [1 - P_YES[4:].mean()]]
-    )
-    # With a column for each class there is nothing to choose: columns are in sorted order.
-    both = cells("no", predicted=np.column_stack([1 - P_YES, P_YES]))
-    np.testing.assert_allclose(
-        both.rate("task_pred", given="group"), soft.rate("task_pred", given="group")
-    )
-
-
-@pytest.mark.parametrize("chosen", ["0", 0, np.int64(0), 0.0, False])
-def test_text_and_numbers_name_the_same_class(chosen):
-    numbers = cells(chosen, labels=[1, 1, 1, 0, 1, 0, 0, 0], predicted=None)
-    assert numbers.tasks == (0,)
-    assert type(numbers.tasks[0]) is int
-    assert cells("false", labels=np.array(LABELS) == "yes", predicted=None).tasks == (False,)
-
-
 FLAGS = Contingency.from_labels(np.eye(2, dtype=int), sensitive_features=["f", "m"])
 TRAINED = {"sensitive_features": SEX, "y_train": LABELS, "sensitive_train": SEX}
 PART = {"labels": ["yes", "yes"], "predicted": ["yes", "yes"]}
