@@ -64,16 +64,6 @@ def test_scores_of_files_without_labels_are_refused(folder):
         skbiasamp.selection_rates(pattern(folder, "test"), **columns)
 
 
-def test_errors_name_the_columns_of_a_frame(rows):
-    _, test = rows
-    calls = [(skbiasamp.audit_frame, "prediction"), (skbiasamp.explain, "prediction")]
-    calls += [(skbiasamp.compare, {"a": "prediction", "b": "target"})]
-    for verb, prediction in calls:
-        columns = {"target": "target", "prediction": prediction, "sensitive": ["group"]}
-        with pytest.raises(ValueError, match=r"^column 'group' \(sensitive\) has one group only"):
-            verb(test.assign(group="a"), **columns)
-
-
 def test_what_is_wrong_with_files_is_said(folder, tmp_path):
     with pytest.raises(FileNotFoundError, match="no file matches"):
         skbiasamp.audit_frame(str(tmp_path / "*.parquet"), **ONE)
