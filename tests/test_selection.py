@@ -723,12 +723,6 @@ def report(applicants):
     )  # fmt: skip
 
 
-def test_a_report_of_several_columns_has_their_tables(report, published):
-    own, whole = by(report.selection, "race"), by(published, "race").drop("(missing)")
-    shared = ["n", "selected", "selection_rate", "impact_ratio", "impact_ratio_low"]
-    pd.testing.assert_frame_equal(own[shared], whole.loc[own.index, shared])
-
-
 def test_pages_show_the_tables(report, applicants, tmp_path):
     pytest.importorskip("jinja2")
     assert "Selection rates by race" in report.to_html()
