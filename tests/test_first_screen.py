@@ -172,30 +172,6 @@ def test_a_change_that_strata_explain_is_one_step_of_policy():
     )
 
 
-def test_a_table_of_groups_has_groups_and_their_rows_alone():
-    """Its first row was "all rows", and 24 groups were counted as 25."""
-    report = groups_24()
-    (table,) = (
-        panel.picture
-        for panel in part_of(report, "Panels").panels
-        if getattr(panel.picture, "id", "") == "groups"
-    )
-    assert table.n == len(table.rows) == 24
-    assert table.columns[0] == "Rows"
-    assert {row.cells[0].text for row in table.rows} == {"2,000"}
-    before, after = (f"{100 * rate:.1f} %" for rate in report.facts.everybody)
-    assert f"(from {before} to {after})" in table.caption
-
-
-def test_what_rows_agree_with_is_the_interval_of_the_first_screen():
-    report = audit_of(KEPT | {"c": (0.4, 0.4)})
-    gap = report.facts.gap
-    said = f"{100 * gap.low:+.1f} to {100 * gap.high:+.1f} percentage points".replace("-", "−")
-    assert said in answers_of(report)["How sure is this?"]
-    (found,) = (each for each in report.findings if each.code == "SBA303")
-    assert f"changes of the gap of {gap.group} to all rows from {said}." in found.text
-
-
 # --------------------------------------------------------------------------- comparisons
 
 
