@@ -201,32 +201,6 @@ def test_an_alarm_says_the_mean_since_its_onset_by_rows(changed):
     )
 
 
-def test_a_watch_has_one_unit(changed):
-    """Rates were in percentage points, and the values below them were half of these, as shares."""
-    timeline = skbiasamp.audit_over(changed, reference=3, **NAMED)
-    facts, sections = timeline.facts, timeline.to_document().sections
-    shown = {type(item).__name__: item for section in sections for item in section.items}
-    assert "the gap in the predictions less that in the labels" in shown["Chart"].caption
-    rates = timeline.rates.dropna(subset=["period"]).set_index(["period", "group"])
-    added = (rates["predicted"] - rates["labelled"]).unstack()
-    added = 100 * (added[facts.gap.group] - added[facts.gap.other]).abs()
-    drawn = {row["period"]: abs(row["value"]) for row in shown["Chart"].periods}
-    assert added.to_dict() == pytest.approx({period: drawn[period] for period in added.index})
-    (table,) = (
-        item
-        for section in sections
-        for item in section.items
-        if getattr(item, "id", "") == "periods-table"
-    )
-    values = {row.name: row.cells[1].text.replace("−", "-") for row in table.rows}
-    assert {period: abs(float(values[period])) for period in added.index} == pytest.approx(
-        added.to_dict(), abs=0.05
-    )
-    # What no rates are behind stays as it is.
-    other = skbiasamp.audit_over(changed, reference=3, auditor=MALSAuditor(), **NAMED)
-    assert other.facts.scale == 1
-
-
 def test_the_cause_of_an_alarm_names_what_is_below_the_error_rate(passing):
     pairs = passing.to_frame(pairs=True).set_index("period")
     women = pairs.loc[pairs["group"] == "f", "p_adjusted"]
