@@ -6,7 +6,6 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-import skbiasamp
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
 from skbiasamp.attackers import MLPAttacker
 
@@ -170,23 +169,6 @@ def test_a_generator_is_a_seed_as_any_other():
             auditor = LeakageAuditor(**FEW | {"random_state": kind(3)})
             alone = auditor.audit(y, models[name], sensitive_features=sex)
             assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
-
-
-def test_a_comparison_of_probabilities_says_so_as_an_audit_does():
-    y, sex, models, _ = world(300)
-    auditor = skbiasamp.DirectionalAuditor()
-    how = {"sensitive_features": sex, "auditor": auditor}
-    for threshold in (None, 0.5):
-        report = skbiasamp.compare(y, scores(models), threshold=threshold, **how)
-        old = pd.DataFrame({"y": y, "p": scores(models)["old"], "sex": sex})
-        columns = {"target": "y", "prediction": "p", "sensitive": "sex", "auditor": auditor}
-        audit = skbiasamp.audit_frame(old, **columns, threshold=threshold)
-        found = "probabilities" in [finding.topic for finding in audit.findings]
-        assert (
-            found
-            == (threshold is None)
-            == ("SBA507" in [finding.code for finding in report.findings])
-        )
 
 
 def test_models_that_agree_more_have_narrower_differences():
