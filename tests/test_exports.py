@@ -81,17 +81,6 @@ def test_every_metric_has_a_paper_or_says_so():
     assert Own().citation == ""
 
 
-def test_watches_explanations_and_rates_are_cited_too(shown):
-    paper = shown["result"].cite()
-    explanation = skbiasamp.explain(HIRED, PREDICTED, sensitive_features=SEX, random_state=0)
-    assert explanation.cite() == paper
-    assert shown["rates"].cite() == paper.partition("\n\n")[0]  # no paper of a metric
-    rows = pd.DataFrame({"sex": SEX, "hired": HIRED, "predicted": PREDICTED, "at": [*"ab"] * 400})
-    named = {"target": "hired", "prediction": "predicted", "sensitive": "sex", "time": "at"}
-    timeline = skbiasamp.audit_over(rows, **named, every=None, n_draws=19)
-    assert timeline.cite() == paper
-
-
 def test_curves_folds_gates_and_searches_are_exported_too(report, shown):
     X = np.column_stack([PREDICTED, SEX == "m"])
     tree, linear = DecisionTreeClassifier(max_depth=1), LogisticRegression()
