@@ -1,6 +1,5 @@
 """Which class of a binary label is the positive one, and so the task."""
 
-import json
 import pickle
 import re
 
@@ -177,36 +176,6 @@ def test_auditors_take_the_positive_class(auditor):
         )
     with pytest.raises(ValueError, match="positive class of this contingency is 'b'"):
         mine.fit(counted.with_positive("b"))
-
-
-def test_audit_and_the_command_take_the_positive_class(tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    sex = np.repeat(["f", "m"], 200)
-    hired = (rng.random(400) < np.where(sex == "f", 0.3, 0.6)).astype(int)
-    predicted = np.where(rng.random(400) < 0.8, hired, 1 - hired)
-    expected = directional_amplification(1 - hired, 1 - predicted, sensitive_features=sex)
-    told = skbiasamp.audit(
-        hired,
-        predicted,
-        sensitive_features=sex,
-        pos_label=0,
-        auditor=DirectionalAuditor(interval=None, reference="test"),
-    )
-    assert told["directional A->T"].value == pytest.approx(expected, abs=1e-12)
-    assert told.context["tasks"] == [0]
-    counted = Contingency.from_labels(hired, predicted, sensitive_features=sex)
-    assert skbiasamp.audit(
-        counted, y_train=counted, pos_label=0, auditor=DirectionalAuditor(interval=None)
-    )["directional A->T"].value == pytest.approx(expected, abs=1e-12)
-    path = tmp_path / "rows.csv"
-    pd.DataFrame({"t": hired, "p": predicted, "a": sex}).to_csv(path, index=False)
-    columns = ["--target", "t", "--prediction", "p", "--sensitive", "a"]
-    out = tmp_path / "report.json"
-    assert main(["audit", str(path), *columns, "--positive", "0", "--json", str(out)]) == 0
-    assert json.loads(out.read_text())["context"]["tasks"] == [0]
-    capsys.readouterr()
-    assert main(["audit", str(path), *columns, "--positive", "2"]) == 2
-    assert "--positive must be one of the classes of --target t, 0 and 1" in capsys.readouterr().err
 
 
 def reversed_scores(n=200):
