@@ -9,12 +9,10 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
-import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor
 
 # Internal: which rows of equal clusters are taken apart together; numbers hardly show it.
 from skbiasamp.counts.cells import Clusters
-from skbiasamp.metrics import MultiAttributeAuditor
 
 COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex", "cluster": "person"}
 
@@ -187,28 +185,6 @@ def test_fractional_weights_stay_with_their_rows():
         for one in (0.5, 1.0)
     )
     assert half == pytest.approx(whole, rel=1e-12)
-
-
-def test_sets_of_tasks_and_reports_take_clusters():
-    frame = families()
-    rng = np.random.default_rng(1)
-    tasks = (rng.random((300, 4)) < 0.4)[frame["person"]].astype(int)
-    predicted = np.where(rng.random((300, 4)) < 0.8, 1, 0)[frame["person"]] * tasks
-    how = {"sensitive_features": frame["sex"], "clusters": frame["person"]}
-    report = skbiasamp.audit(tasks, predicted, **how, random_state=0)
-    assert {one.kind for one in report.values()} == {"signed", "size", "attack"}
-    assert all(one.statistics["n_clusters"] == 300 for one in report.values())
-    auditor = MultiAttributeAuditor(reference="test")
-    wide, narrow = (
-        auditor.audit(tasks, predicted, sensitive_features=frame["sex"], clusters=ids)
-        for ids in (frame["person"], None)
-    )
-    assert wide.published == narrow.published
-    assert wide.high - wide.low > narrow.high - narrow.low
-    comparison = skbiasamp.compare(
-        tasks, {"one": predicted, "two": tasks}, **how, random_state=0, reference="one"
-    )
-    assert {one.kind for one in comparison.values()} == {"signed", "size", "attack"}
 
 
 ATTACKS = {
