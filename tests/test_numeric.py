@@ -354,34 +354,6 @@ def test_a_first_screen_of_numbers_has_a_step_for_the_model_and_a_way_to_say_wha
     assert f"{before:,.0f} {after:,.0f} +{after.round() - before.round():.0f}" in text
 
 
-def test_two_models_are_compared_on_the_same_rows():
-    price, predicted, sex = TEST
-    worse = predicted * np.where(sex == "f", 1.05, 1.0)
-    models, auditor = {"old": predicted, "new": worse}, fitted()
-    result = auditor.compare(price, models, sensitive_features=sex)
-    old, new = (auditor.score(price, models[name], sensitive_features=sex) for name in models)
-    assert result.difference("new") == pytest.approx(new - old, rel=1e-9)
-    assert result.verdicts == {"new": "amplifies more"}
-    women = result.churn.set_index("group")["share"]
-    assert (women["f"], women["m"]) == (1.0, 0.0)
-    row = result.pairs.iloc[0]
-    assert row["difference"] == pytest.approx((worse - predicted)[sex == "f"].mean(), rel=1e-9)
-    assert row["reference"] == pytest.approx(predicted[sex == "f"].mean(), rel=1e-12)
-    assert result.facts("new").worst.group == "f"
-    report = skbiasamp.compare(price, models, sensitive_features=sex, auditor=fitted())
-    assert report.context["data_kind"] == "numbers"
-    # The largest change is that in standard deviations: prices of women rise by a tenth of
-    # their spread, and their days by a half.
-    rng = np.random.default_rng(0)
-    woman = np.repeat([True, False], 300)
-    tasks = pd.DataFrame({"price": rng.normal(0, 1_000, 600), "days": rng.normal(0, 10, 600)})
-    tasks += np.c_[200 * woman, 2 * woman]
-    models = {"old": tasks, "new": tasks + np.c_[100 * woman, 5 * woman]}
-    auditor = NumericAuditor(reference="test")
-    compared = auditor.compare(tasks, models, sensitive_features=woman)
-    assert compared.facts("new").worst.task == "days"
-
-
 def test_the_command_reads_numbers_if_told(tmp_path, capsys):
     price, predicted, sex = TEST
     path = str(tmp_path / "test.csv")
