@@ -28,7 +28,6 @@ from skbiasamp import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
-from skbiasamp.results import AuditResult
 from skbiasamp.testing import check_auditor
 
 # A quarter of the women and half of the men are hired; the model hires no woman.
@@ -259,33 +258,6 @@ def test_a_scorer_of_scikit_learn_routes_the_groups():
     ]
     assert_allclose(found, expected, atol=1e-12)
     assert np.abs(found).min() > 0
-
-
-@every_auditor
-def test_a_result_says_what_it_is(auditor):
-    result = audited(fitted(auditor))
-    assert isinstance(result, AuditResult)
-    assert result.n_samples == 8
-    assert result.direction == getattr(auditor, "direction", None)
-    assert result.params.keys() == auditor.get_params().keys()
-    assert result.low <= result.value <= result.high
-    assert 0 < result.p_value <= 1
-    assert result.confidence_level == 0.95
-    assert result.table.columns.tolist() == [
-        *("group", "task", "n", "base", "observed", "delta", "change", "low", "high"),
-        *("p_value", "p_adjusted", "sign", "sign_weight", "amplification", "low_simultaneous"),
-        *("high_simultaneous", "direction_clear", "reliable"),
-    ]
-    text = repr(result)
-    assert text.startswith(f"{result.name}: {float(result):+.4f}")
-    assert f"{result.value:+.4f} [{result.low:+.4f}, {result.high:+.4f}], p = " in text
-    assert "(8 rows, 2 groups x 1 " in text
-    frame = result.to_frame()
-    assert frame.columns[:2].tolist() == ["metric", "direction"]
-    assert (frame["metric"] == result.metric).all()
-    assert_frame_equal(frame.drop(columns=["metric", "direction"]), result.table)
-    frame.loc[0, "delta"] = 99.0
-    assert result.table.loc[0, "delta"] != 99.0
 
 
 @pytest.mark.parametrize(
