@@ -110,21 +110,6 @@ def test_predicted_groups_add_their_direction(folder, capsys, test):
     assert "directional T->A" in report
 
 
-def test_probabilities_and_weights(folder, capsys, test):
-    models = ("--prediction", "champion=old", "challenger=soft")
-    report = compared(capsys, "test.csv", *NAMES, *models, "--weight", "weight")
-    expected = skbiasamp.compare(
-        test["hired"],
-        of_models(test, champion="old", challenger="soft"),
-        sensitive_features=test["sex"],
-        sample_weight=test["weight"],
-        random_state=0,
-    )
-    summary, other = report.summary, expected.summary
-    np.testing.assert_allclose(summary["value"], other["value"], atol=1e-12)
-    assert list(summary["verdict"]) == list(other["verdict"])
-
-
 # ------------------------------------------------------------------ what is printed and written
 
 
