@@ -175,11 +175,6 @@ def test_a_change_that_strata_explain_is_one_step_of_policy():
 # --------------------------------------------------------------------------- comparisons
 
 
-def test_the_verdict_about_a_model_says_its_accuracy():
-    report = comparison_of(WIDENED, [BIASED, FAIR])
-    assert "Its accuracy is" in report.verdicts["new"]
-
-
 def test_a_comparison_says_how_many_rows_were_left_out():
     labels, predicted, groups = rows_of(WIDENED)
     known = groups.where(np.arange(len(groups)) >= 30)
