@@ -108,21 +108,6 @@ def test_a_limit_stands_beside_what_it_limits_in_the_sentence_of_a_check():
     assert check.sentence.count("; the limit is 6 points.") == 1
 
 
-def test_a_declared_limit_decides_the_verdict_of_the_report():
-    for limit, words in (
-        (0.5, "within the limit"),
-        (0.02, "outside the limit"),
-        (0.11, "inconclusive"),
-    ):
-        report = report_of(MORE, limit=limit)
-        assert report.limit == limit
-        assert report.facts.limit_verdict == words
-        assert words.capitalize() in repr(report)
-    turned = report_of(REVERSED, limit=0.99)
-    assert (turned.facts.verdict, turned.facts.limit_verdict) == ("reverses", "outside the limit")
-    assert report_of(MORE).limit is None
-
-
 def test_a_limit_and_what_it_checks_are_refused_by_name():
     report = report_of(MORE)
     for limit in (-0.1, math.nan, math.inf, "0.1", True, 10**400):
