@@ -200,29 +200,6 @@ def test_labels_of_one_model_beside_probabilities_of_another(auditor, rows):
         assert turned.loc["old", "difference"] == pytest.approx(-value, abs=1e-12)
 
 
-def test_predicted_groups_of_several_models(rows):
-    rng = np.random.default_rng(2)
-    flipped = np.where(rows["sex"] == "f", "m", "f")
-    guessed = {
-        "sound": np.where(rng.random(900) < 0.1, flipped, rows["sex"]),
-        "biased": np.where(rng.random(900) < 0.3, np.where(rows["y"], "m", "f"), rows["sex"]),
-    }
-    auditor = DirectionalAuditor("T->A")
-    auditor.fit(rows["y"], sensitive_features=rows["sex"])
-    result = auditor.compare(
-        rows["y"], sensitive_features=rows["sex"], sensitive_preds=guessed, reference="sound"
-    )
-    every = [
-        auditor.audit(rows["y"], sensitive_features=rows["sex"], sensitive_pred=one)
-        for one in guessed.values()
-    ]
-    assert result.table["value"].tolist() == pytest.approx([one.value for one in every], abs=1e-12)
-    expected = every[1].value - every[0].value
-    assert result.difference("biased") == pytest.approx(expected, abs=1e-12)
-    assert result.verdicts == {"biased": "amplifies more"}
-    assert "biased" in result.sentence("biased")
-
-
 # ---------------------------------------------------------------------- training procedures
 
 
