@@ -172,20 +172,6 @@ def test_groups_by_coin_toss_are_not_significant():
     assert sum(one != "no clear effect" for one in found) <= 2
 
 
-def test_three_groups(quick):
-    rng = np.random.default_rng(0)
-    group = rng.choice(["a", "b", "c"], 300)
-    model = [
-        f"the {one} word {two}" for one, two in zip(group, rng.choice(THINGS, 300), strict=True)
-    ]
-    human = [f"the word {two}" for two in rng.choice(THINGS, 300)]
-    result = clone(quick).set_params(equalize=None).audit(human, model, sensitive_features=group)
-    assert result.verdict == "reveals more"
-    assert result.statistics["chance_model"] == pytest.approx(1 / 9)
-    top = result.words[result.words["source"] == "model texts"].groupby("target")["word"].first()
-    assert all(name in word for name, word in top.items())
-
-
 def test_intervals_hold_that_attackers_learn_from_rows_too():
     """Nadeau and Bengio add 5/4 with five folds; simulations ask for half as much again."""
     drawn = np.array([[0.0], [2.0]])
