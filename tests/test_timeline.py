@@ -437,14 +437,6 @@ def test_if_all_later_periods_have_too_few_rows_nothing_is_measured(steady):
         skbiasamp.audit_over(rows, reference="2026-12", auditor=attacker, **NAMED)
 
 
-@pytest.mark.parametrize("label", [0, "yes"])
-def test_a_label_that_never_varies_raises_no_alarm(steady, label):
-    constant = steady.assign(hired=label, predicted=label)
-    found = skbiasamp.audit_over(constant, n_draws=19, **NAMED)
-    assert found.verdict == "no alarm"
-    assert set(found.to_frame()["value"]) == {0}
-
-
 @pytest.mark.parametrize(
     ("change", "options", "text"),
     [
