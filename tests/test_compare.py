@@ -323,18 +323,6 @@ def test_every_metric_compares_procedures(auditor, rows):
     assert row["changed"] == pytest.approx(np.mean(changed))
 
 
-def test_runs_of_weighted_rows_are_those_of_rows_that_are_repeated(rows):
-    weight = np.random.default_rng(0).integers(1, 4, len(rows))
-    again, auditor = np.repeat(np.arange(len(rows)), weight), DirectionalAuditor(reference="test")
-    y, sex, runs = rows["y"].to_numpy(), rows["sex"].to_numpy(), procedures(rows)["plain"]
-    runs = [np.asarray(run) for run in runs]
-    one = auditor.audit_runs(y, runs, sensitive_features=sex, sample_weight=weight)
-    repeated = [run[again] for run in runs]
-    other = auditor.audit_runs(y[again], repeated, sensitive_features=sex[again])
-    assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
-    assert one.value != auditor.audit_runs(y, runs, sensitive_features=sex).value
-
-
 @pytest.mark.parametrize("formula", ["change", "published"])
 def test_the_interval_of_papers_is_student_s_t_over_published_values(formula, rows):
     rng = np.random.default_rng(2)
