@@ -259,19 +259,6 @@ def test_amplification_is_removed_on_people_of_the_same_kind():
     assert_array_equal(model.feature_names_in_, PEOPLE.columns)
 
 
-def test_labels_of_any_kind():
-    words = np.where(HIRED, "yes", "no")
-    model = CorpusConstraintClassifier(LogisticRegression())
-    y_pred = model.fit(FEATURES, words, **BY).predict(FEATURES, **BY)
-    assert set(y_pred) == {"yes", "no"}
-    assert list(model.ratios_.columns) == ["yes"]
-    three, both = np.column_stack([BOTH, np.zeros(2000, int)]), np.column_stack([SEX, ROWS["f"]])
-    three[0] = 1
-    several = CorpusConstraintClassifier(MultiOutputClassifier(LogisticRegression()))
-    several.fit(FEATURES, three, sensitive_features=both)
-    assert several.predict(FEATURES, sensitive_features=both).shape == (2000, 3)
-
-
 def test_what_cannot_be_met_is_said():
     model = CorpusConstraintClassifier(LogisticRegression())
     model.fit(FEATURES, HIRED, **BY)
