@@ -127,17 +127,6 @@ def test_signs_of_own_rates_compare_with_their_mean_over_rows():
 
 
 @every_auditor
-def test_audited_labels_can_stand_in_for_training(auditor):
-    from_test = clone(auditor).set_params(reference="test")
-    if isinstance(auditor.get_params().get("base"), str) and auditor.direction == "T->A":
-        from_test.set_params(base="test")  # "train" would have no labels to compare with
-    one, other = audited(from_test), audited(fitted(auditor))
-    seen = ["group", "task", "n", "base", "observed", "sign", "delta", "change"]
-    assert_frame_equal(one.table[seen], other.table[seen])
-    assert one.published == pytest.approx(other.published)
-
-
-@every_auditor
 def test_an_attribute_by_position_is_told_its_name(auditor):
     who = type(auditor).__name__
     for method in (auditor.fit, auditor.partial_fit):
