@@ -16,7 +16,6 @@ from sklearn.ensemble import RandomForestClassifier, StackingClassifier
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, cross_validate
-from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -28,7 +27,6 @@ from skbiasamp import (
     AuditedClassifier,
     DirectionalAuditor,
     MALSAuditor,
-    MultiAttributeAuditor,
     amplification_scorer,
 )
 from skbiasamp.metrics import directional_amplification
@@ -248,15 +246,6 @@ def test_positions_in_arrays(container):
     )
 
 
-@pytest.mark.filterwarnings(f"ignore:{UNAUDITED}")
-def test_refitting_forgets():
-    model = audited(sensitive="race", drop_sensitive=True).fit(X.drop(columns="sex"), Y)
-    model.set_params(sensitive=None, drop_sensitive=False).fit(NUMBERS, Y)
-    assert model.n_features_in_ == 3
-    assert model.auditors_ == {}
-    assert not hasattr(model, "feature_names_in_")
-
-
 # ------------------------------------------------------------------ the audit
 
 
@@ -267,21 +256,6 @@ def test_a_list_of_auditors_gives_a_report():
     assert list(report) == ["directional A->T", "directional A->T #2", "MALS"]
     alone = audited(auditor=auditors[1], sensitive="race").fit(CODED, Y)
     assert report["directional A->T #2"].value == alone.audit(CODED, Y).value
-
-
-def test_multilabel_multioutput_and_multiclass():
-    labels = np.column_stack([Y, NUMBERS[:, 2] > 0, RNG.random(N) < 0.3]).astype(int)
-    inner, sets = MultiOutputClassifier(LogisticRegression()), MultiAttributeAuditor(interval=None)
-    several = audited(inner, auditor=sets).fit(NUMBERS, labels, **BY)
-    assert several.auditor_.tasks_ == [0, 1, 2]
-    assert len(several.predict_proba(NUMBERS)) == 3
-    predicted = inner.fit(NUMBERS, labels).predict(NUMBERS)
-    expected = sets.fit(labels, **BY).score(labels, predicted, **BY)
-    assert several.audit(NUMBERS, labels, **BY).value == expected
-    classes = np.array(["low", "mid", "high"])[Y + labels[:, 1]]
-    one = audited().fit(NUMBERS, classes, **BY)
-    assert one.auditor_.tasks_ == ["high", "low", "mid"]
-    assert_array_equal(one.classes_, ["high", "low", "mid"])
 
 
 def test_the_attribute_is_predicted_from_everything_but_itself():
