@@ -102,14 +102,6 @@ def test_cells_without_labels_are_stored_added_and_drawn():
     assert Contingency.from_json(chosen.to_json()).pos_label == "no"
 
 
-def test_cells_without_labels_take_the_classes_of_training():
-    trained = Contingency.from_labels(["no", "yes"] * 2, sensitive_features=list("ffmm"))
-    read = predictions(["yes"] * 4, list("ffmm"), like=trained)
-    assert read == predictions(["yes"] * 4, list("ffmm")).conform(trained)
-    scored = predictions([0.1, 0.2, 0.3, 0.4], list("ffmm"), like=trained, threshold=0.2)
-    np.testing.assert_allclose(scored.rate("task_pred", given="group"), [[0.5], [1.0]])
-
-
 # --------------------------------------------------------------------------- what needs labels
 
 
