@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from test_probe import Flattened
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, LeakageProbe
@@ -161,17 +162,6 @@ def test_scores_belong_to_the_chosen_class():
 
 
 OPTIONS = {"n_draws": 1, "cv": 2, "random_state": 0}
-
-
-class Flattened(LogisticRegression):
-    """A classifier of images, and of nothing else."""
-
-    def fit(self, X, y, sample_weight=None):
-        assert X.ndim == 4
-        return super().fit(X.reshape(len(X), -1), y, sample_weight)
-
-    def predict(self, X):
-        return super().predict(X.reshape(len(X), -1))
 
 
 @pytest.fixture

@@ -55,12 +55,6 @@ def audited(estimator=None, **options):
     return AuditedClassifier(tree() if estimator is None else estimator, **options)
 
 
-@pytest.fixture
-def routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
-
-
 def by_hand(train, test, predicted):
     return directional_amplification(
         Y[test],

@@ -91,12 +91,6 @@ def known_auditor(rows=slice(None), **options):
     return DirectionalAuditor(interval=None, **options).fit(Y[rows], sensitive_features=GROUP[rows])
 
 
-@pytest.fixture
-def routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
-
-
 def by_hand(model, train, test, response="predict"):
     """Return the value of a fitted model, signs from the training rows."""
     predicted, labels = getattr(model, response)(X.iloc[test]), {"sensitive_features": GROUP[test]}
