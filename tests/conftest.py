@@ -1,6 +1,7 @@
-"""Fixtures: one engine at a time, a folder with files, and one thread of torch."""
+"""Fixtures: one engine at a time, a folder with files, routing, and one thread of torch."""
 
 import pytest
+import sklearn
 from command_line import pretend_without
 
 
@@ -21,6 +22,13 @@ def folder(tmp_path, monkeypatch, train, test):
     train.to_csv("train.csv", index=False)
     test.to_csv("test.csv", index=False)
     return tmp_path
+
+
+@pytest.fixture
+def routing():
+    """Metadata routing of scikit-learn is on."""
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
 
 
 @pytest.fixture

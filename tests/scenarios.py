@@ -1,10 +1,13 @@
 """Results of many kinds, for `whole_documents.py`, which keeps what they say."""
 
 import functools
+import re
 
 import numpy as np
 import pandas as pd
 import polars
+from document_parts import part_of
+from drawn import drawn
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
@@ -362,6 +365,19 @@ def explanation():
     )
 
 
+@scenario
+def explanation_of_both_predictors():
+    rows, rng = ROWS(), np.random.default_rng(5)
+    guess = np.where(rng.random(len(rows)) < 0.8, rows["sex"], rng.choice(["man", "woman"], 400))
+    return skbiasamp.explain(
+        rows["cook"],
+        rows["cook_new"],
+        sensitive_features=rows["sex"],
+        sensitive_pred=guess,
+        random_state=0,
+    )
+
+
 def comparison(rows, models, **options):
     options.setdefault("auditor", DirectionalAuditor())
     return skbiasamp.compare(
@@ -656,6 +672,154 @@ def watch_of_several_tasks():
     )
     watched = {"time": "month", "target": TASKS, "prediction": NEW, "sensitive": ["sex", "region"]}
     return skbiasamp.audit_over(rows, **watched, reference=2, strict=True, alpha=0.1, n_draws=199)
+
+
+def rows_of(rates, n=2_000, seed=0):
+    """Return labels, predictions and groups with these shares, as exactly as rows allow."""
+    rng, parts = np.random.default_rng(seed), []
+    for group, (label, predicted) in rates.items():
+        y, p = np.arange(n) < label * n, np.arange(n) < predicted * n
+        both = rng.permutation(n)[: n // 20]  # errors both ways
+        p[both] = rng.permutation(p[both])
+        parts.append(pd.DataFrame({"y": y, "p": p, "group": group}))
+    rows = pd.concat(parts, ignore_index=True)
+    return rows["y"].astype(int), rows["p"].astype(int), rows["group"]
+
+
+def audit_of(rates, *, named=None, **options):
+    labels, predicted, groups = rows_of(rates)
+    if named:
+        labels, predicted = labels.map(named.__getitem__), predicted.map(named.__getitem__)
+    auditor = DirectionalAuditor(reference="test")
+    return skbiasamp.audit(labels, predicted, sensitive_features=groups, auditor=auditor, **options)
+
+
+def added_to_equal_labels(changes, sizes):
+    """Return an audit of labels that are equal between groups, of predictions that are not."""
+    y, p, group = [], [], []
+    for name, change, n in zip("abc", changes, sizes, strict=False):
+        y += [0, 1] * (n // 2)
+        p += [0, 1] * (n // 2 - abs(change)) + [int(change > 0)] * 2 * abs(change)
+        group += [name] * n
+    return skbiasamp.audit(y, p, sensitive_features=group, limit=0.03, random_state=0)
+
+
+def audit_of_counts(counts, groups, n):
+    """Audit groups of n rows, so many of which are labelled and predicted; the last has no name."""
+    y, p = ([i < pair[at] for pair in counts for i in range(n)] for at in (0, 1))
+    return skbiasamp.audit(
+        np.array(y, int),
+        np.array(p, int),
+        sensitive_features=[name for name in (*groups, None) for _ in range(n)],
+        missing="group",
+        favourable=1,
+        auditor=DirectionalAuditor(),
+        random_state=0,
+    )
+
+
+def comparison_of(rates, models, **options):
+    """Compare models that predict groups so often, the first in the order of names."""
+    labels, _, groups = rows_of(rates)
+    rows = {name: rows_of({g: (rates[g][0], p) for g, p in of.items()})[1] for name, of in models}
+    auditor = DirectionalAuditor(reference="test")
+    return skbiasamp.compare(labels, rows, sensitive_features=groups, auditor=auditor, **options)
+
+
+# Shares of the groups that are labelled and predicted the task.
+WIDENED = {"a": (0.4, 0.45), "b": (0.3, 0.2)}
+NARROWED = {"a": (0.5, 0.45), "b": (0.3, 0.35)}
+TURNED = {"a": (0.5, 0.3), "b": (0.3, 0.5)}
+ADDED = {"a": (0.3, 0.36), "b": (0.3, 0.22)}
+KEPT = {"a": (0.5, 0.5), "b": (0.3, 0.3)}
+THREE = KEPT | {"c": (0.4, 0.4)}
+BIASED, FAIR = ("old", {"a": 0.5, "b": 0.2}), ("new", {"a": 0.4, "b": 0.3})
+SITUATIONS = {
+    "widened": lambda: audit_of(WIDENED, favourable=1),
+    "widened, nothing favourable": lambda: audit_of(WIDENED),
+    "widened, 0 is favourable": lambda: audit_of(WIDENED, favourable=0),
+    "narrowed": lambda: audit_of(NARROWED, favourable=1),
+    "turned": lambda: audit_of(TURNED, favourable=1),
+    "added": lambda: audit_of(ADDED, favourable=1),
+    "kept": lambda: audit_of(KEPT, favourable=1),
+    "kept, within the limit": lambda: audit_of(KEPT, limit=0.05),
+    "kept, perhaps within the limit": lambda: audit_of(KEPT, limit=0.001),
+    "widened, within the limit": lambda: audit_of(WIDENED, limit=0.2),
+    "widened, outside the limit": lambda: audit_of(WIDENED, limit=0.02),
+    "turned, outside the limit": lambda: audit_of(TURNED, limit=0.02),
+    "narrowed, outside the limit": lambda: audit_of(NARROWED, limit=0.01),
+    "three groups and a limit": lambda: audit_of(THREE, limit=0.02),
+    "three groups outside the limit": lambda: audit_of(
+        {"a": (0.5, 0.65), "b": (0.3, 0.15), "c": (0.4, 0.4)}, limit=0.03
+    ),
+    "two groups lose as much": lambda: audit_of(
+        {"a": (0.4, 0.5), "b": (0.4, 0.3), "c": (0.4, 0.3)}, favourable=1
+    ),
+    "one group loses more": lambda: audit_of(
+        {"a": (0.4, 0.5), "b": (0.4, 0.3), "c": (0.4, 0.28)}, favourable=1
+    ),
+    "two groups change as much": lambda: audit_of(
+        {"a": (0.5, 0.6), "b": (0.3, 0.2), "c": (0.4, 0.4)}
+    ),
+    "equal in the predictions": lambda: audit_of({"a": (0.5, 0.4), "b": (0.3, 0.4)}, favourable=1),
+    "a negated class": lambda: audit_of(
+        KEPT, named=("not hired", "hired"), pos_label="not hired", favourable="hired"
+    ),
+    "one small group, and a limit": lambda: added_to_equal_labels([0, 40], [9000, 1000]),
+    "two groups of one size, and a limit": lambda: added_to_equal_labels([0, 100], [4000, 4000]),
+    "one of three groups, and a limit": lambda: added_to_equal_labels(
+        [0, 0, -100], [5000, 4000, 1000]
+    ),
+    "rows that are in no ratio": lambda: audit_of_counts([(90, 90), (30, 30), (95, 95)], "fm", 100),
+    "one group beside rows without one": lambda: audit_of_counts(
+        [(300, 360), (200, 150)], "f", 400
+    ),
+    "strata": lambda: audit_of(
+        WIDENED, favourable=1, given=pd.Series(np.arange(4_000) % 2, name="shop")
+    ),
+    "a smaller gap": lambda: comparison_of(WIDENED, [BIASED, FAIR]),
+    "a larger gap": lambda: comparison_of(WIDENED, [FAIR, BIASED]),
+    "smaller gaps": lambda: comparison_of(
+        THREE, [(name, of | {"c": 0.35}) for name, of in (BIASED, FAIR)]
+    ),
+    "two better models": lambda: comparison_of(WIDENED, [BIASED, FAIR, ("other", FAIR[1])]),
+    "a still smaller gap": lambda: comparison_of(WIDENED, [FAIR, ("less", {"a": 0.36, "b": 0.34})]),
+    "a model that turns the gap": lambda: comparison_of(
+        WIDENED, [BIASED, ("turned", {"a": 0.2, "b": 0.5})]
+    ),
+}
+
+
+def told_first(result):
+    """Yield what a first screen says, part by part."""
+    card = part_of(result, "Card")
+    panels = part_of(result, "Panels").panels
+    yield from (("chip", f"{chip.word} ({chip.tone})") for chip in card.chips)
+    yield from (("title", card.title), ("lead", card.lead), ("rows", card.scope))
+    yield from ((each.question, f"{each.strong} {each.text}") for each in card.answers)
+    yield from ((f"step of {each.owner}", each.step) for each in part_of(result, "Actions").actions)
+    named = ("caption", "note", "text", "ends", "low", "high", "gaps", "marks", "blocks")
+    for picture in (card.picture, *(each.picture for each in panels)):
+        yield from ((name, str(getattr(picture, name))) for name in named if hasattr(picture, name))
+    yield from ((each.title, each.text) for each in panels)
+    yield from ((each.code, each.text) for each in result.findings if each.severity == "act")
+
+
+@scenario
+def first_screens():
+    """Return what pages say first in many situations that differ in one thing."""
+    said = [
+        (name, part, re.sub(r"\d+\.\d{5,}", lambda seen: f"{float(seen[0]):.4g}", text))
+        for name, made in SITUATIONS.items()
+        for part, text in told_first(made())
+        if text.strip()
+    ]
+    return pd.DataFrame(said, columns=["situation", "part", "text"]).set_index("situation")
+
+
+@scenario
+def pictures():
+    return drawn()
 
 
 def reports_of_doubtful_rows():

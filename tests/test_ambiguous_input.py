@@ -777,26 +777,6 @@ def ages(n_ages, n=6000, hold=np.asarray):
     return [one.text for one in report.findings if one.topic == "numbers as groups"]
 
 
-@pytest.mark.parametrize(
-    ("hold", "name"),
-    [
-        (np.asarray, ""),
-        (lambda v: v.astype(float), ""),
-        (lambda v: pd.Series(v, name="age"), " 'age'"),
-        (lambda v: pd.Series(v, name="age", dtype="Int64"), " 'age'"),
-        (lambda v: pl.Series("age", v), " 'age'"),
-        (lambda v: pd.Categorical(v), ""),
-        (lambda v: {"sex": np.tile(["f", "m", "m"], len(v) // 3), "age": v}, " 'age'"),
-    ],
-)
-def test_ages_as_groups_are_found(hold, name):
-    column = name.replace("'age'", "“age”")
-    assert ages(62, hold=hold) == [
-        f"The sensitive feature{column} has 62 numbers, and each was read as a group."
-    ]
-    assert ages(30, hold=hold) == []
-
-
 def test_codes_and_bins_are_groups():
     assert ages(62, hold=lambda v: [f"region {one}" for one in v]) == []
     assert ages(62, hold=lambda v: pd.cut(v, [0, 30, 50, 100])) == []

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from test_probe import Flattened
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, LeakageProbe
@@ -92,13 +93,6 @@ def test_predictions_beside_scores_say_how_accurate_the_model_is():
     assert alone == pytest.approx(np.mean((score >= 0.5) != HIRED))
 
 
-def test_scores_alone_are_what_predictions_were():
-    score = RNG.random(N)
-    for scores in (score, np.c_[1 - score, score], np.log(score / (1 - score))):
-        one, other = audited(HIRED, scores), audited(HIRED, y_score=scores)
-        assert (one.value, one.statistics) == (other.value, other.statistics)
-
-
 def test_several_tasks_are_scored_or_embedded():
     for width in (2, 3, 8):
         features = RNG.normal(size=(N, width)) + np.outer(SEX == "m", np.ones(width))
@@ -168,17 +162,6 @@ def test_scores_belong_to_the_chosen_class():
 
 
 OPTIONS = {"n_draws": 1, "cv": 2, "random_state": 0}
-
-
-class Flattened(LogisticRegression):
-    """A classifier of images, and of nothing else."""
-
-    def fit(self, X, y, sample_weight=None):
-        assert X.ndim == 4
-        return super().fit(X.reshape(len(X), -1), y, sample_weight)
-
-    def predict(self, X):
-        return super().predict(X.reshape(len(X), -1))
 
 
 @pytest.fixture

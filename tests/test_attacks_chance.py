@@ -5,7 +5,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from pandas.testing import assert_frame_equal
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
@@ -271,70 +270,6 @@ def test_the_positive_class_decides_f1_whatever_it_is_called(auditor):
     options = {"equalize": "f1", "attacker": "exact", "cv": None}
     value = function(**labels, pos_label=swapped[0], **options)
     assert value == pytest.approx(found["rich"][1], abs=1e-12)
-
-
-def test_one_column_of_scores_is_of_the_positive_class():
-    sex, rich, predicted = adult()
-    options = {"attacker": "exact", "cv": None, "sensitive_features": sex}
-    for middle, (positive, other), function in product(
-        (0.5, 0.0), ("ab", "ba"), (leakage_amplification, dpa_amplification)
-    ):
-        y_true = np.where(rich, positive, other)
-        expected = function(y_true, np.where(predicted, positive, other), **options)
-        scores = np.where(predicted, middle + 0.3, middle - 0.2)  # probabilities, or logits
-        for column in (scores, scores[:, None]):
-            value = function(y_true, column, pos_label=positive, **options)
-            assert value == pytest.approx(expected, abs=1e-12)
-
-
-def rows_of(kind, rng, n=240):
-    """Return labels of a kind, groups and weights."""
-    group = rng.choice(["f", "m", "x"], n)
-    shape = (n, 14) if kind == "wide" else (n, 3)
-    task = rng.integers(2, size=shape if kind in ("multilabel", "wide", "logits") else n)
-    predicted = np.where(rng.random(task.shape) < 0.7, task, 1 - task)
-    labels = {"y_true": task, "y_pred": predicted, "sensitive_features": group}
-    if kind == "probabilities":
-        labels["y_pred"] = np.round(0.2 + 0.6 * predicted + 0.1 * rng.random(n), 2)
-    if kind == "logits":
-        labels["y_pred"] = 2.0 * predicted - 1 + rng.normal(size=shape)
-    if kind == "groups":
-        labels["sensitive_features"] = rng.integers(2, size=(n, 2))
-    if kind == "fractional weights":
-        labels["sample_weight"] = rng.integers(1, 9, n) / 7
-    if kind == "repeated weights":
-        labels["sample_weight"] = rng.integers(1, 4, n)
-    return labels
-
-
-TREE = DecisionTreeClassifier(max_depth=2)
-ORDERED = [
-    *((kind, "leakage", "auto") for kind in ("few values", "probabilities", "wide", "groups")),
-    *((kind, "A->T", "auto") for kind in ("repeated weights", "probabilities", "multilabel")),
-    *((kind, "leakage", TREE) for kind in ("repeated weights", "logits", "wide", "groups")),
-    ("fractional weights", "leakage", "auto"),
-    ("fractional weights", "A->T", "auto"),
-    ("fractional weights", "leakage", TREE),
-]
-
-
-@quiet
-@pytest.mark.parametrize(("kind", "metric", "attacker"), ORDERED)
-def test_permuted_rows_give_the_same_numbers_with_the_same_seed(kind, metric, attacker):
-    rng = np.random.default_rng(10)
-    labels = rows_of(kind, rng)
-    train = {name: one[:120] for name, one in rows_of(kind, rng).items() if name != "y_pred"}
-    train["y_train"] = train.pop("y_true")
-    auditor = clone(AUDITORS[metric]).set_params(attacker=attacker, cv=2, n_draws=2, n_resamples=9)
-    if kind == "groups":
-        auditor.set_params(groups="indicator")
-    results = []
-    for order in (np.arange(240), np.random.default_rng(0).permutation(240)):
-        learnt = order[order < 120]
-        auditor.fit(**{name: one[learnt] for name, one in train.items()})
-        results.append(auditor.audit(**{name: one[order] for name, one in labels.items()}))
-    assert_frame_equal(*(one.table for one in results), check_exact=True)
-    assert results[0].to_json() == results[1].to_json()
 
 
 def test_the_p_value_of_a_constant_model_of_a_coin_is_one():

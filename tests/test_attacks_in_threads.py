@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
-from sklearn.exceptions import UndefinedMetricWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import skbiasamp
@@ -30,15 +29,6 @@ def wrong():
 
 def leakage():
     return LeakageAuditor(cv=None, n_resamples=20, random_state=0)
-
-
-def ours():
-    """Return the filters that hide anything, or are about the package's warnings.
-
-    scikit-learn and pandas add filters of their own for moments, and leave them in threads.
-    """
-    about = {UncertaintyWarning, UndefinedMetricWarning, UserWarning, Warning}
-    return [one for one in warnings.filters if one[0] == "ignore" or one[2] in about]
 
 
 def blas_threads():
@@ -78,25 +68,6 @@ def test_the_package_touches_no_filter():
         assert not names & touching, path
 
 
-def test_16_audits_in_8_threads_change_no_filter():
-    before = ours()
-    together = threading.Barrier(8)
-
-    def audit(seed):
-        together.wait()
-        y_true, y_pred, sex = rows(seed)
-        few = [DirectionalAuditor(), LeakageAuditor(n_draws=2, n_resamples=20)]
-        skbiasamp.audit(y_true, y_pred, sensitive_features=sex, auditor=few, random_state=seed)
-        auditor = LeakageAuditor(n_resamples=20, random_state=0).fit(y_true, sensitive_features=sex)
-        auditor.audit(y_true, y_pred, sensitive_features=sex)
-        runs = DirectionalAuditor(reference="test")
-        runs.audit_runs(y_true, [y_pred, y_true], sensitive_features=sex)
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(audit, range(16)))
-    assert ours() == before
-
-
 def test_a_report_in_one_thread_hides_no_warning_of_another():
     started, done = threading.Event(), threading.Event()
 
@@ -132,12 +103,3 @@ def test_runs_of_one_model_say_once_what_they_share_and_lose_nothing():
         with pytest.warns(UncertaintyWarning, match="worse than random") as seen:
             leakage().audit_runs(y_true, y_preds, sensitive_features=sex)
         assert [one.filename for one in seen] == [__file__]
-
-
-def test_attackers_for_nothing_are_named_once_by_a_fitted_audit():
-    labels, sex = [0, 1] * 50, ["f"] * 100
-    with pytest.warns(UndefinedMetricWarning) as seen:
-        LeakageAuditor(random_state=0, interval=None).fit(labels, sensitive_features=sex).audit(
-            labels, labels, sensitive_features=sex
-        )
-    assert len(seen) == 1

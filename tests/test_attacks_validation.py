@@ -3,7 +3,6 @@
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
@@ -52,36 +51,6 @@ def leakage(train, test, validation, attacker, **options):
         attacker=attacker,
         **{"n_draws": 1, "random_state": 0} | options,
     )
-
-
-def test_the_network_is_the_one_that_is_best_on_the_validation_rows_as_they_are(seen):
-    train, test, validation = rows(0, 0.0), rows(1, 0.2), rows(2, 0.2, men=0.7)
-    attacker = Spy((10,), max_epochs=15, early_stopping="accuracy")
-    value = leakage(train, test, validation, attacker)
-    X, y, weight, options = seen[-1]
-    inputs, target, held = options["validation"]
-    # The rows are those that were given, and 70 % of them are men: they are not balanced.
-    counts = pd.crosstab(*validation).reindex(index=VERBS)
-    table = np.zeros((20, 2))
-    # Of the one-hot columns: the most frequent verb of the audited rows first.
-    seen_with = pd.crosstab(*test)
-    order = sorted(np.sort(VERBS), key=lambda v: (-sum(seen_with.loc[v]), min(seen_with.loc[v])))
-    for row, gender, n in zip(inputs, target, held, strict=True):
-        table[np.flatnonzero(order[row.argmax()] == VERBS)[0], gender] += n
-    # Genders are in the order of their counts in the audited rows.
-    rare, often = pd.Series(test[1]).value_counts(ascending=True).index
-    np.testing.assert_array_equal(table, counts[[rare, often]].to_numpy())
-    # By hand: of all epochs the one with the most correct validation rows.
-    (by_hand,) = MLPAttacker((10,), max_epochs=15, early_stopping="accuracy").fit_many(
-        X, y, weight, **options
-    )
-    predicted = by_hand.predict(np.eye(20))
-    position = {name: i for i, name in enumerate(order)}
-    right = [predicted[position[verb]] == (g == often) for verb, g in zip(*test, strict=True)]
-    by_gender = pd.Series(right).groupby(test[1]).mean()
-    assert value == pytest.approx(by_gender.mean(), abs=1e-12)
-    curve = by_hand.validation_curve_
-    assert curve.max() == curve[by_hand.n_iter_ - 1]
 
 
 def test_an_epoch_chosen_on_rows_like_the_test_rows_finds_what_training_rows_lack():

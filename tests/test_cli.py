@@ -144,19 +144,6 @@ def test_missing_attributes_can_be_left_out_or_a_group(folder, capsys):
 # ------------------------------------------------------------------ what is printed and written
 
 
-def test_the_summary_fits_80_columns(folder, monkeypatch, capsys, test):
-    monkeypatch.setenv("COLUMNS", "200")
-    test.to_csv(f"{'long' * 30}.csv", index=False)
-    report = audited(capsys, "test.csv", *NAMES, *PLAIN)
-    assert main(["audit", f"{'long' * 30}.csv", *NAMES]) == 0
-    printed = capsys.readouterr().out
-    lines = [line for line in printed.splitlines() if "long" not in line]
-    assert max(map(len, lines)) <= 80
-    opening = " ".join(printed.split("\n\n")[1].split())
-    assert opening.startswith("Hired: the model widens the gap between")
-    assert f"the model adds {100 * report.facts.gap.low:.1f} to" in opening
-
-
 def test_pages_are_written_and_named(folder, capsys):
     pytest.importorskip("jinja2")
     files = {"html": "a.html", "json": "b.json", "markdown": "c.md"}
@@ -299,22 +286,6 @@ def test_a_limit_is_a_finite_number_that_is_not_negative(folder, capsys):
         assert f"--fail-above: must be a finite number of 0 or more; got {limit!r}" in error
 
 
-def test_a_gate_checks_what_it_is_told_to(folder, capsys):
-    report = audited(capsys, "test.csv", *NAMES, "--sensitive-prediction", "guessed")
-    arguments = ("test.csv", *NAMES, "--sensitive-prediction", "guessed", "--fail-above")
-    low = report.summary["low"]
-    assert low["DPA A->T"] > 0.01
-    assert report["DPA A->T"].verdict == "reveals more"
-    out, _ = gated(capsys, *arguments, "0.01", "--on", "dpa", code=1)
-    assert "DPA A->T" in out
-    assert "DPA T->A" in out
-    assert "directional" not in out
-    out, _ = gated(capsys, *arguments, "0.99", "--on", "ALL", code=0)
-    assert all(name in out for name in report)
-    out, _ = gated(capsys, *arguments, "0.99", code=0)
-    assert [name in out for name in report] == [one.startswith("directional") for one in report]
-
-
 def counted(folder, rows):
     """Write rows of (sex, hired, predicted) to counted.csv."""
     lines = [",".join(map(str, row)) for row, n in rows.items() for _ in range(n)]
@@ -407,20 +378,6 @@ def test_a_name_that_is_no_auditor_is_refused(folder, capsys):
         error = " ".join(capsys.readouterr().err.split())
         assert "--auditor: must name the class of an auditor" in error
         assert reason in error
-
-
-def test_a_size_is_gated_by_its_value(folder, capsys):
-    several = ("--target", "hired", "promoted", "--prediction", "predicted", "believed")
-    rows(2000, 3).to_csv("more.csv", index=False)
-    arguments = ["more.csv", *several, "--sensitive", "sex", *PLAIN]
-    arguments += ["--auditor", "skbiasamp:MultiAttributeAuditor"]
-    name = "multi-attribute A->T"
-    report = audited(capsys, *arguments)
-    assert report[name].verdict == "amplifies"
-    limit = ("--fail-above", str(report[name].low - 0.001))
-    out, _ = gated(capsys, *arguments, "--fail-above", "0.99", "--on", "all", code=0)
-    assert f"{name}: {report[name].value:+.4f}" in out
-    gated(capsys, *arguments, *limit, "--on", "multi-attribute", code=1)
 
 
 def test_a_gate_must_have_something_to_check(folder, capsys):

@@ -87,22 +87,6 @@ def by_hand(model, frame, train=None):
     )
 
 
-@pytest.mark.parametrize("target", [(), ("--target", "dog", "oven"), ("--target-text", "human")])
-def test_labels_of_captions_give_the_numbers_of_the_labels(folder, capsys, target):
-    report, printed = report_of(capsys, *TEXT, "--text", "new", *target)
-    expected = by_hand("new", captions(1))
-    assert values(report) == values(expected)
-    assert report["directional A->T"].value > 0
-    assert set(report["directional A->T"].table["task"]) == {"dog", "oven"}
-    frame = captions(1)
-    without = (frame["dog"] + frame["new oven"] == 0).groupby(frame["gender"]).mean()
-    female, male = (f"{share * 100:.1f} %" for share in without)
-    text = next(one.text for one in report.findings if one.topic == "texts without a label")
-    assert f"in the texts of new (female {female}, male {male})." in text
-    assert [one.topic for one in report.findings].count("texts without a label") == 1
-    assert "No label was read from some texts of new, such as: 'a street at night'." in printed
-
-
 @pytest.mark.parametrize("target", [(), ("--target-text", "human")])
 def test_training_labels_may_be_texts_too(folder, capsys, target):
     names = ("--text", "old", "--train", "train.csv", *target)
@@ -147,17 +131,6 @@ def test_one_label_is_read_of_an_answer_if_the_target_is_one_column(folder, caps
     text = next(one.text for one in report.findings if one.topic == "refusals")
     assert text.startswith("Refusals: 0.0 % in the labels;")
     assert "no audited row has that label" not in printed
-
-
-def test_one_task_is_read_of_a_column_of_any_name(folder, capsys):
-    (folder / "one.json").write_text(json.dumps({"cooks": OBJECTS["oven"]}))
-    names = ("--labels", "one.json", "--text", "new", "--target", "oven", "--sensitive", "gender")
-    report, _ = report_of(capsys, "test.csv", *names)
-    frame = captions(1)
-    expected = skbiasamp.audit(
-        frame["oven"], frame["new oven"], sensitive_features=frame["gender"], random_state=0
-    )
-    assert report["directional A->T"].value == expected["directional A->T"].value
 
 
 def test_an_empty_cell_is_a_text_that_says_nothing(folder, capsys):

@@ -1,7 +1,6 @@
 """Clusters: rows of one person, image or family are resampled together."""
 
 import importlib.util
-import json
 
 import numpy as np
 import pandas as pd
@@ -10,13 +9,10 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
-import skbiasamp
-from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor
-from skbiasamp.cli import main
+from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor
 
 # Internal: which rows of equal clusters are taken apart together; numbers hardly show it.
 from skbiasamp.counts.cells import Clusters
-from skbiasamp.metrics import MultiAttributeAuditor
 
 COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex", "cluster": "person"}
 
@@ -44,22 +40,6 @@ def same_results(one, other, **close):
     names = ["value", "published", "low", "high", "p_value"]
     ends = (pd.DataFrame([{name: getattr(each, name) for name in names}]) for each in (one, other))
     pd.testing.assert_frame_equal(*ends, **close)
-
-
-@pytest.mark.parametrize("auditor", [DirectionalAuditor, MALSAuditor])
-def test_one_row_a_cluster_is_no_cluster(auditor):
-    frame = families()
-    labels, how = rows_of(frame)
-    auditor, ids = auditor(reference="test"), np.arange(len(frame))[::-1]
-    # Sums over cells and over rows round differently.
-    close = {"check_exact": False, "rtol": 1e-9, "atol": 1e-14}
-    same_results(
-        auditor.audit(*labels, **how), auditor.audit(*labels, **how, clusters=ids), **close
-    )
-    models = {"old": frame["predicted"], "new": frame["hired"][::-1].to_numpy()}
-    one, other = (auditor.compare(labels[0], models, **how, clusters=c) for c in (None, ids))
-    pd.testing.assert_frame_equal(one.table, other.table, **close)
-    pd.testing.assert_frame_equal(one.pairs, other.pairs, **close)
 
 
 def test_rows_that_are_repeated_say_nothing_new():
@@ -207,28 +187,6 @@ def test_fractional_weights_stay_with_their_rows():
     assert half == pytest.approx(whole, rel=1e-12)
 
 
-def test_sets_of_tasks_and_reports_take_clusters():
-    frame = families()
-    rng = np.random.default_rng(1)
-    tasks = (rng.random((300, 4)) < 0.4)[frame["person"]].astype(int)
-    predicted = np.where(rng.random((300, 4)) < 0.8, 1, 0)[frame["person"]] * tasks
-    how = {"sensitive_features": frame["sex"], "clusters": frame["person"]}
-    report = skbiasamp.audit(tasks, predicted, **how, random_state=0)
-    assert {one.kind for one in report.values()} == {"signed", "size", "attack"}
-    assert all(one.statistics["n_clusters"] == 300 for one in report.values())
-    auditor = MultiAttributeAuditor(reference="test")
-    wide, narrow = (
-        auditor.audit(tasks, predicted, sensitive_features=frame["sex"], clusters=ids)
-        for ids in (frame["person"], None)
-    )
-    assert wide.published == narrow.published
-    assert wide.high - wide.low > narrow.high - narrow.low
-    comparison = skbiasamp.compare(
-        tasks, {"one": predicted, "two": tasks}, **how, random_state=0, reference="one"
-    )
-    assert {one.kind for one in comparison.values()} == {"signed", "size", "attack"}
-
-
 ATTACKS = {
     "leakage": LeakageAuditor(),
     "DPA": DPAAuditor(),
@@ -251,17 +209,6 @@ def attacked(auditor, frame, **how):
     result = auditor.audit(frame["hired"], **{f"{side}_pred": predicted}, **how)
     models = {"old": predicted, "new": perfect}
     return result, auditor.compare(frame["hired"], **{f"{side}_preds": models}, **how)
-
-
-@pytest.mark.parametrize("name", ATTACKS)
-def test_attackers_of_one_row_a_cluster_are_those_of_rows(name):
-    auditor = clone(ATTACKS[name]).set_params(n_draws=2, n_resamples=40, random_state=0)
-    frame = families()
-    plain, comparison = attacked(auditor, frame)
-    result, other = attacked(auditor, frame, clusters=np.arange(len(frame))[::-1])
-    same_results(plain, result)
-    assert comparison.table.equals(other.table)
-    assert comparison.pairs.equals(other.pairs)
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -371,17 +318,6 @@ def test_bad_clusters_are_refused_by_name(call, said):
 
 def test_an_engine_that_keeps_rows_apart_keeps_clusters():
     assert in_an_engine(joint=True).clusters.total == 20
-
-
-def test_the_command_takes_clusters(tmp_path, capsys):
-    families().to_csv(tmp_path / "rows.csv", index=False)
-    call = ["audit", str(tmp_path / "rows.csv"), "--target", "hired", "--prediction", "predicted"]
-    call += ["--sensitive", "sex", "--json", str(tmp_path / "one.json")]
-    assert main([*call, "--cluster", "person"]) == 0
-    results = json.loads((tmp_path / "one.json").read_text())["results"]
-    assert results["directional A->T"]["statistics"]["n_clusters"] == 300
-    assert main([*call, "--cluster", "family"]) == 2
-    assert "has no column 'family'" in capsys.readouterr().err
 
 
 def test_runs_that_are_alike_are_no_surer_than_one_of_them():

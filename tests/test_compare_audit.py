@@ -69,19 +69,6 @@ def assert_as_audited(auditor, y, models, sex, guessed=None, orders=(MODELS,), *
 ORDERS = (("bold", "new", "old"), ("new", "old"))
 
 
-@pytest.mark.parametrize("n", [60, 400, 20_000], ids=["few rows", "rows", "counts"])
-def test_exact_attackers_have_the_numbers_of_audits(n):
-    y, sex, models, guessed = world(n)
-    for auditor in (
-        LeakageAuditor(**FEW),
-        DPAAuditor(**FEW),
-        DPAAuditor("T->A", **FEW),
-        LeakageAuditor(cv=None, **FEW),
-        LeakageAuditor(equalize=None, **FEW),
-    ):
-        assert_as_audited(auditor, y, models, sex, guessed, ORDERS)
-
-
 @pytest.mark.parametrize(
     "auditor",
     [
@@ -183,54 +170,6 @@ def test_a_generator_is_a_seed_as_any_other():
             auditor = LeakageAuditor(**FEW | {"random_state": kind(3)})
             alone = auditor.audit(y, models[name], sensitive_features=sex)
             assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
-
-
-@pytest.mark.parametrize("train", [False, True], ids=["no training labels", "training labels"])
-def test_reports_have_the_numbers_of_each_other(train):
-    y, sex, models, guessed = world(900)
-    given = {"sensitive_features": sex, "random_state": 0}
-    if train:
-        given |= {"y_train": y[::-1], "sensitive_train": sex}
-    report = skbiasamp.compare(y, models, sensitive_preds=guessed, **given)
-    assert {"leakage", "DPA A->T", "DPA T->A"} < {*report}
-    for name in MODELS:
-        alone = skbiasamp.audit(y, models[name], sensitive_pred=guessed[name], **given)
-        for metric in ("leakage", "DPA A->T", "DPA T->A"):
-            row = report[metric].table.set_index("model").loc[name]
-            result = alone[metric]
-            assert (row["value"], row["low"], row["high"]) == (
-                result.value, result.low, result.high
-            )  # fmt: skip
-
-
-def test_a_comparison_of_probabilities_says_so_as_an_audit_does():
-    y, sex, models, _ = world(300)
-    auditor = skbiasamp.DirectionalAuditor()
-    how = {"sensitive_features": sex, "auditor": auditor}
-    for threshold in (None, 0.5):
-        report = skbiasamp.compare(y, scores(models), threshold=threshold, **how)
-        old = pd.DataFrame({"y": y, "p": scores(models)["old"], "sex": sex})
-        columns = {"target": "y", "prediction": "p", "sensitive": "sex", "auditor": auditor}
-        audit = skbiasamp.audit_frame(old, **columns, threshold=threshold)
-        found = "probabilities" in [finding.topic for finding in audit.findings]
-        assert (
-            found
-            == (threshold is None)
-            == ("SBA507" in [finding.code for finding in report.findings])
-        )
-
-
-def test_a_difference_does_not_depend_on_third_models():
-    y, sex, models, _ = world(400)
-    for auditor in (LeakageAuditor(**FEW), DPAAuditor(attacker=LogisticRegression(), **FEW)):
-        rows = [
-            auditor.compare(y, {name: models[name] for name in order}, sensitive_features=sex)
-            .table.set_index("model")
-            .loc["bold"]
-            for order in (MODELS, ("old", "bold"), ("old", "bold", "new"))
-        ]
-        for name in ("difference", "difference_low", "difference_high", "p_value"):
-            assert len({row[name] for row in rows}) == 1
 
 
 def test_models_that_agree_more_have_narrower_differences():

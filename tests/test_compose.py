@@ -6,22 +6,19 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from pandas.testing import assert_frame_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier, StackingClassifier
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
-from sklearn.multioutput import MultiOutputClassifier
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
@@ -29,9 +26,7 @@ import skbiasamp
 from skbiasamp import (
     AuditedClassifier,
     DirectionalAuditor,
-    LeakageAuditor,
     MALSAuditor,
-    MultiAttributeAuditor,
     amplification_scorer,
 )
 from skbiasamp.metrics import directional_amplification
@@ -60,12 +55,6 @@ def audited(estimator=None, **options):
     return AuditedClassifier(tree() if estimator is None else estimator, **options)
 
 
-@pytest.fixture
-def routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
-
-
 def by_hand(train, test, predicted):
     return directional_amplification(
         Y[test],
@@ -80,14 +69,6 @@ def by_hand(train, test, predicted):
 
 
 UNAUDITED = "AuditedClassifier was fitted without the sensitive feature"
-
-
-def test_a_classifier_that_cannot_audit_says_so_when_it_is_fitted():
-    with pytest.warns(UserWarning, match=UNAUDITED) as caught:
-        AuditedClassifier(tree()).fit(NUMBERS, Y)
-    (warning,) = caught
-    for way in ("Pass sensitive_features", "AuditedClassifier(..., sensitive='sex')", "routing"):
-        assert way in str(warning.message)
 
 
 @pytest.mark.filterwarnings(f"ignore:{UNAUDITED}")
@@ -134,15 +115,6 @@ def test_a_classifier_that_sees_the_group_unasked_is_said_to_see_it():
         AuditedClassifier(tree(), auditor=QUIET).fit(CODED, Y, **BY)
     first = AuditedClassifier.__doc__.splitlines()[0]
     assert "keeps the sensitive column as a feature unless asked" in first
-
-
-def test_weights_reach_classifier_and_auditor():
-    weight = RNG.integers(0, 4, N)
-    weighted = AuditedClassifier(tree(), sensitive="race", drop_sensitive=True)
-    weighted.fit(X[["a", "race"]], Y, sample_weight=weight)
-    repeated = clone(weighted).fit(X[["a", "race"]].loc[X.index.repeat(weight)], Y.repeat(weight))
-    assert_array_equal(weighted.predict(X[["a"]]), repeated.predict(X[["a"]]))
-    assert weighted.auditor_.contingency_ == repeated.auditor_.contingency_
 
 
 def test_a_pickle_audits_the_same():
@@ -256,34 +228,6 @@ def test_a_step_that_lacks_the_attribute_is_told_how_to_request_it():
 # ------------------------------------------------------------------ where the attribute is
 
 
-@pytest.mark.parametrize(
-    ("library", "sensitive", "columns"),
-    [
-        (pd.DataFrame, "race", ["race"]),
-        (pl.DataFrame, -1, ["race"]),
-        (pd.DataFrame, [3, "sex"], ["race", "sex"]),
-        (pl.DataFrame, ["race", "sex"], ["race", "sex"]),
-    ],
-    ids=str,
-)
-def test_named_columns_and_passed_ones_are_the_same(library, sensitive, columns):
-    data = library({name: X[name].to_numpy() for name in ["a", "b", "c", *columns]})
-    features = data[["a", "b", "c"]]
-    attribute = RACE if columns == ["race"] else X[columns]
-    named = audited(sensitive=sensitive, drop_sensitive=True).fit(data, Y)
-    passed = audited().fit(features, Y, sensitive_features=attribute)
-    assert_array_equal(named.predict(data), passed.predict(features))
-    assert_frame_equal(
-        named.audit(data, Y).table, passed.audit(features, Y, sensitive_features=attribute).table
-    )
-    assert named.n_features_in_ == data.shape[1]
-    if hasattr(passed, "feature_names_in_"):  # scikit-learn 1.7 does not see those of polars 2
-        assert_array_equal(named.feature_names_in_, data.columns)
-        assert_array_equal(named.estimator_.feature_names_in_, ["a", "b", "c"])
-    # In use, the attribute need not be there.
-    assert_array_equal(named.predict(features), named.predict(data))
-
-
 @pytest.mark.parametrize("container", [np.ndarray.tolist, sparse.csr_array, sparse.coo_array])
 def test_positions_in_arrays(container):
     table, group = np.column_stack([NUMBERS, RACE == "x"]), {"sensitive_features": RACE == "x"}
@@ -296,29 +240,7 @@ def test_positions_in_arrays(container):
     )
 
 
-@pytest.mark.filterwarnings(f"ignore:{UNAUDITED}")
-def test_refitting_forgets():
-    model = audited(sensitive="race", drop_sensitive=True).fit(X.drop(columns="sex"), Y)
-    model.set_params(sensitive=None, drop_sensitive=False).fit(NUMBERS, Y)
-    assert model.n_features_in_ == 3
-    assert model.auditors_ == {}
-    assert not hasattr(model, "feature_names_in_")
-
-
 # ------------------------------------------------------------------ the audit
-
-
-@pytest.mark.parametrize(
-    "auditor", [DirectionalAuditor(), LeakageAuditor(random_state=0)], ids=["signs", "attack"]
-)
-def test_an_audit_is_the_auditors_own(auditor):
-    train, test = np.arange(N) < 250, np.arange(N) >= 250
-    model = audited(auditor=auditor, sensitive="race").fit(CODED[train], Y[train])
-    own = clone(auditor).fit(Y[train], sensitive_features=CODED.race[train])
-    held_out = CODED[test]
-    expected = own.audit(Y[test], model.predict(held_out), sensitive_features=held_out.race)
-    assert model.audit(held_out, Y[test]).value == expected.value
-    assert_frame_equal(model.audit(held_out, Y[test]).table, expected.table)
 
 
 def test_a_list_of_auditors_gives_a_report():
@@ -328,21 +250,6 @@ def test_a_list_of_auditors_gives_a_report():
     assert list(report) == ["directional A->T", "directional A->T #2", "MALS"]
     alone = audited(auditor=auditors[1], sensitive="race").fit(CODED, Y)
     assert report["directional A->T #2"].value == alone.audit(CODED, Y).value
-
-
-def test_multilabel_multioutput_and_multiclass():
-    labels = np.column_stack([Y, NUMBERS[:, 2] > 0, RNG.random(N) < 0.3]).astype(int)
-    inner, sets = MultiOutputClassifier(LogisticRegression()), MultiAttributeAuditor(interval=None)
-    several = audited(inner, auditor=sets).fit(NUMBERS, labels, **BY)
-    assert several.auditor_.tasks_ == [0, 1, 2]
-    assert len(several.predict_proba(NUMBERS)) == 3
-    predicted = inner.fit(NUMBERS, labels).predict(NUMBERS)
-    expected = sets.fit(labels, **BY).score(labels, predicted, **BY)
-    assert several.audit(NUMBERS, labels, **BY).value == expected
-    classes = np.array(["low", "mid", "high"])[Y + labels[:, 1]]
-    one = audited().fit(NUMBERS, classes, **BY)
-    assert one.auditor_.tasks_ == ["high", "low", "mid"]
-    assert_array_equal(one.classes_, ["high", "low", "mid"])
 
 
 def test_the_attribute_is_predicted_from_everything_but_itself():
@@ -412,49 +319,8 @@ def test_signs_are_those_of_each_training_fold():
     assert len({sign.tobytes() for sign in signs}) > 1
 
 
-CV = StratifiedKFold(4)
-SCORING = {"accuracy": "accuracy", "amplification": amplification_scorer(objective="lowest")}
-NAMED = AuditedClassifier(tree(), auditor=QUIET, sensitive="race", drop_sensitive=True)
-ROUTED = AuditedClassifier(tree(), auditor=QUIET)
 GIVEN = X[["a", "b", "c", "race"]]
 PLAIN = GIVEN[["a", "b", "c"]]
-
-
-def expected_amplification():
-    return [
-        -by_hand(train, test, tree().fit(NUMBERS[train], Y[train]).predict(NUMBERS[test]))
-        for train, test in CV.split(NUMBERS, Y)
-    ]
-
-
-def test_named_columns_need_no_routing():
-    found = cross_validate(NAMED, GIVEN, Y, scoring=SCORING, cv=CV)
-    assert_allclose(found["test_amplification"], expected_amplification())
-
-
-def test_both_routes_give_the_same_in_a_search_over_a_pipeline(routing):
-    grid = {"auditedclassifier__estimator__max_depth": [1, 3]}
-    scale = StandardScaler().set_output(transform="pandas")
-    named = make_pipeline(
-        sklearn.compose.make_column_transformer(
-            (scale, ["a", "b", "c"]), remainder="passthrough", verbose_feature_names_out=False
-        ).set_output(transform="pandas"),
-        NAMED,
-    )
-    routed = make_pipeline(scale, ROUTED)
-    one = GridSearchCV(named, grid, scoring=SCORING, cv=CV, refit="amplification", n_jobs=2)
-    one.fit(GIVEN, Y)
-    assert one.best_index_ == one.cv_results_["mean_test_amplification"].argmax()
-    two = GridSearchCV(routed, grid, scoring=SCORING, cv=CV, refit="amplification")
-    two.fit(PLAIN, Y, **BY)
-    for key in ("mean_test_accuracy", "mean_test_amplification"):
-        assert_array_equal(one.cv_results_[key], two.cv_results_[key])
-    deep = [one.cv_results_[f"split{i}_test_amplification"][1] for i in range(4)]
-    assert_allclose(deep, expected_amplification())
-    assert_frame_equal(
-        one.best_estimator_[-1].audit(one.best_estimator_[:-1].transform(GIVEN), Y).table,
-        two.best_estimator_[-1].audit(two.best_estimator_[:-1].transform(PLAIN), Y, **BY).table,
-    )
 
 
 def test_under_routing_weights_are_asked_for_inside(routing):
@@ -538,20 +404,6 @@ def test_an_audit_needs_a_fit_and_the_attribute():
         audited().audit(CODED, Y, **BY)
     with pytest.raises(ValueError, match=r"needs the sensitive feature in audit\. Pass sens"):
         audited().fit(CODED, Y, **BY).audit(CODED, Y)
-
-
-def test_missing_values_are_for_the_auditor_to_settle():
-    gaps = pd.Series(RACE, dtype=object).where(np.arange(N) != 3)
-    message = r"Leave these rows out \(auditor=MALSAuditor\(missing='drop'\)\), or"
-    model = audited(auditor=MALSAuditor(interval=None))
-    with pytest.raises(ValueError, match=message):
-        model.fit(NUMBERS, Y, sensitive_features=gaps)
-    model.fit(NUMBERS, Y, **BY)
-    with pytest.raises(ValueError, match=message):
-        model.audit(NUMBERS, Y, sensitive_features=gaps)
-    told = clone(model).set_params(auditor=MALSAuditor(interval=None, missing="drop"))
-    result = told.fit(NUMBERS, Y, sensitive_features=gaps)
-    assert result.audit(NUMBERS, Y, sensitive_features=gaps).n_samples == N - 1
 
 
 @pytest.mark.parametrize(

@@ -662,34 +662,6 @@ def test_probabilities_of_the_attribute():
 
 # --------------------------------------------------------------------------- weights
 
-WHOLE = RNG.integers(0, 4, N)
-WEIGHTS = {
-    "list": lambda w: w.tolist(),
-    "tuple": lambda w: tuple(w.tolist()),
-    "column vector": lambda w: w[:, None],
-    "objects": lambda w: w.astype(object),
-    "non-contiguous": noncontiguous,
-    "read-only": readonly,
-    **{name: lambda w, name=name: w.astype(name) for name in ("i1", "u1", "f2", "f4", ">f8")},
-    "Series": pd.Series,
-    "Series with an index": text_index,
-    "Series of Int64": lambda w: pd.Series(w, dtype="Int64"),
-    "Series of Float64": lambda w: pd.Series(w, dtype="Float64"),
-    "DataFrame": lambda w: pd.DataFrame({"w": w}),
-    "Decimals": lambda w: [Decimal(int(value)) for value in w],
-    "polars": pl.Series,
-    "pyarrow": pa.array,
-}
-
-
-@containers(WEIGHTS)
-def test_whole_weights_are_repetitions(hold):
-    repeated = [np.repeat(v, WHOLE) for v in (HIRED, PREDICTED, SEX)]
-    assert counted(sample_weight=hold(WHOLE)) == counted(*repeated)
-    tags = counted(TAGS, None, sample_weight=hold(WHOLE)).joint("group", "task")
-    expected = counted(np.repeat(TAGS, WHOLE, axis=0), None, repeated[2]).joint("group", "task")
-    np.testing.assert_array_equal(tags, expected)
-
 
 def test_rows_of_no_weight_are_not_there():
     dark = np.array(SKIN) == "dark"

@@ -36,20 +36,6 @@ def test_one_halving_is_refused():
         )
 
 
-def test_a_report_says_who_is_worse_off_and_what_to_do_first(audit_of_balanced_labels):
-    codes = [finding.code for finding in audit_of_balanced_labels.findings]
-    assert codes == ["SBA118", "SBA303", "SBA601"]  # no outcome, no clear effect, no final model
-    rng = np.random.default_rng(0)
-    sex, skill = rng.choice(["f", "m"], 3000), rng.normal(size=3000)
-    hired = np.where(skill + (sex == "m") + rng.normal(size=3000) > 0, "yes", "no")
-    how = {"sensitive_features": sex, "n_halvings": 2, "random_state": 0}
-    X = np.column_stack([skill, sex == "m"])
-    report = cross_audit(LogisticRegression(), X, hired, favourable="yes", **how)
-    assert (report.facts.who.group, report.facts.who.favourable) == ("f", "yes")
-    assert [finding.code for finding in report.findings][:2] == ["SBA304", "SBA601"]
-    assert "What first? Search for a mitigation" in str(report)
-
-
 def test_an_outcome_that_nobody_labelled_is_refused_before_any_training():
     class Untrained(LogisticRegression):
         def fit(self, *args, **kwargs):

@@ -46,16 +46,6 @@ def test_knows_what_a_tree_without_limits_knows(data):
     assert_array_equal(found.classes_, crossed.columns)
 
 
-@looked_at
-@given(few_valued())
-def test_a_weight_is_a_repetition(data):
-    X, y, weight = data
-    weighted = ExactAttacker().fit(X, y, weight)
-    repeated = ExactAttacker().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    assert_array_equal(weighted.table_, repeated.table_)
-    assert_array_equal(weighted.predict(X), repeated.predict(X))
-
-
 def test_an_input_never_seen_gets_what_is_most_frequent_of_all():
     attacker = ExactAttacker().fit([[0], [0], [1]], ["a", "b", "b"])
     assert attacker.predict([[2]]).tolist() == ["b"]
@@ -68,12 +58,6 @@ def test_of_a_tie_the_first_class_is_told():
     assert attacker.predict_proba([[0]]).tolist() == [[0.5, 0.5]]
 
 
-def test_rows_without_weight_are_as_if_never_seen():
-    attacker = ExactAttacker().fit([[0], [1], [1]], [0, 1, 0], sample_weight=[3, 0, 0])
-    assert attacker.predict([[1]]).tolist() == [0]
-    assert attacker.predict_proba([[1]]).tolist() == [[1.0, 0.0]]
-
-
 def test_single_and_double_precision_and_both_zeros_are_the_same_input():
     X = np.array([[0.1], [0.2]], dtype=np.float32)
     attacker = ExactAttacker().fit(X, [0, 1])
@@ -81,16 +65,3 @@ def test_single_and_double_precision_and_both_zeros_are_the_same_input():
     attacker = ExactAttacker().fit([[-0.0], [0.0], [0.0], [1.0]], [0, 1, 1, 0])
     assert len(attacker.inputs_) == 2
     assert attacker.predict([[-0.0], [0.0]]).tolist() == [1, 1]
-
-
-@pytest.mark.parametrize(
-    ("y", "weight", "message"),
-    [
-        ([0, 1], [0, 0], r"[Ww]eight"),
-        ([0, 1], [1, -1], "Negative values in data passed to `sample_weight`"),
-        ([0.5, 1.5], None, "continuous"),
-    ],
-)
-def test_what_it_cannot_learn_from_is_an_error(y, weight, message):
-    with pytest.raises(ValueError, match=message):
-        ExactAttacker().fit([[0], [1]], y, sample_weight=weight)

@@ -5,15 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-from command_line import report_of
 from document_parts import parts_of
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, NumericAuditor
 from skbiasamp.plotting import WaterfallDisplay
-from skbiasamp.results import AuditReport
 
 EXACT = 1e-12
 DATA = Path(os.environ.get("SKBIASAMP_DATA", "/nowhere"))
@@ -86,32 +83,6 @@ def test_parts_sum_to_the_value_of_the_audit(option, groups):
     assert_sums(explained(rows, **more), audit.value)
 
 
-@pytest.mark.parametrize("rows_in", ["pandas", "polars", "query", "file", "contingency"])
-def test_every_container_gives_what_arrays_give(rows_in, tmp_path):
-    rows = sample()
-    scored = rows_in in ("pandas", "polars")
-    columns = {"target": "label", "prediction": "decision", "sensitive": "sex"}
-    expected = explained(rows, **{} if scored else {"y_score": None})
-    frame = pl.DataFrame(rows.to_dict("list"))
-    if scored:
-        frame = rows if rows_in == "pandas" else frame
-        explanation = skbiasamp.explain(frame, **columns, score="score", given="dept")
-        for name, table in expected.tables.items():
-            pd.testing.assert_frame_equal(explanation.tables[name], table)
-        return
-    if rows_in == "contingency":
-        cells = Contingency.from_labels(
-            rows["label"], rows["decision"], sensitive_features=rows[["dept", "sex"]]
-        )
-        explanation = skbiasamp.explain(cells, given="dept")
-    else:
-        frame.write_csv(tmp_path / "rows.csv")
-        frame = frame.lazy() if rows_in == "query" else str(tmp_path / "rows.csv")
-        explanation = skbiasamp.explain(frame, **columns, given=["dept"])
-    for name, table in expected.tables.items():
-        pd.testing.assert_series_equal(explanation.tables[name]["value"], table["value"])
-
-
 def test_several_tasks_and_strata_of_two_columns():
     rng = np.random.default_rng(0)
     n = 800
@@ -132,17 +103,6 @@ def test_several_tasks_and_strata_of_two_columns():
     assert len(explanation.calibration["task"].unique()) == 4
     # Each group is in two of the four strata, so that nothing is compared within them alone.
     assert any("a group has no rows" in text for text in explanation.findings)
-
-
-def test_classes_of_one_label():
-    rng = np.random.default_rng(2)
-    group = np.repeat(["a", "b"], 300)
-    score = rng.dirichlet([1, 1, 1], 600)
-    label = np.array(["x", "y", "z"])[(score.cumsum(axis=1) < rng.random((600, 1))).sum(axis=1)]
-    decision = np.array(["x", "y", "z"])[score.argmax(axis=1)]
-    explanation = skbiasamp.explain(label, decision, sensitive_features=group, y_score=score)
-    whole = DirectionalAuditor(reference="test").score(label, decision, sensitive_features=group)
-    assert explanation.decision["value"].sum() == pytest.approx(whole, abs=EXACT)
 
 
 # --------------------------------------------------------------------------- known values
@@ -719,27 +679,7 @@ def test_the_two_predictors_of_a_pair_sum_to_its_change():
         np.testing.assert_allclose(half[part], 1.96 * sd, rtol=0.15)
 
 
-def test_predictors_of_a_frame_and_of_counts_are_those_of_arrays():
-    label, predicted, group, group_predicted = objects()
-    given = {"sensitive_features": group, "sensitive_pred": group_predicted}
-    expected = skbiasamp.explain(label[:, 0], predicted[:, 0], **given)
-    assert expected.predictors["part"].tolist() == ["task predictor", "group predictor"]
-    columns = {"label": label[:, 0], "decision": predicted[:, 0], "sex": group}
-    frame = pd.DataFrame(columns | {"sex_seen": group_predicted})
-    names = {"target": "label", "prediction": "decision", "sensitive": "sex"}
-    names["sensitive_prediction"] = "sex_seen"
-    cells = Contingency.from_labels(label[:, 0], predicted[:, 0], **given)
-    for found in (skbiasamp.explain(frame, **names), skbiasamp.explain(cells)):
-        for table in ("predictors", "predictors_by_pair"):
-            pd.testing.assert_frame_equal(getattr(found, table), getattr(expected, table))
-    assert skbiasamp.explain(label, predicted, sensitive_features=group).predictors is None
-    text = " ".join(str(expected).split())
-    assert "Predicted groups associate group and task more strongly" in text
-
-
 # --------------------------------------------------------------------------- in a report
-
-TITLE = "Where does it come from?"
 
 
 def audited(rows, **more):
@@ -753,37 +693,6 @@ def waterfalls_of(result):
     """Return the waterfalls of a document: name, value and span of each part."""
     tables = [table for table in parts_of(result, "Table") if table.id.startswith("why-")]
     return [[(row.name, row.cells[0].value, row.span) for row in table.rows] for table in tables]
-
-
-def test_a_page_says_where_the_value_comes_from_if_asked():
-    pytest.importorskip("jinja2")
-    rows = sample(push=1.5)
-    assert TITLE not in audited(rows).to_html()
-    report = audited(rows, given=rows["dept"], y_score=rows["score"])
-    page = report.to_html()
-    assert page.index(TITLE) > page.index("What to do next")
-    assert "dept = law" in page
-    expected = explained(rows)
-    for name, table in expected.tables.items():
-        pd.testing.assert_frame_equal(report.explanation.tables[name], table)
-    assert report["directional A->T"].low == report.explanation.audit.low
-    decision, strata = waterfalls_of(report)
-    assert [name for name, *_ in decision][:3] == [
-        "scores",
-        "rounding (scores become yes or no)",
-        "threshold",
-    ]
-    for table in (decision, strata):
-        *parts, (last, total, whole) = table
-        assert last == "value"
-        assert total == pytest.approx(report["directional A->T"].value, abs=EXACT)
-        assert sum(value for _, value, _ in parts) == pytest.approx(total, abs=EXACT)
-        reached = 0.0
-        for _, value, (start, end) in parts:  # each begins where the one before ends
-            assert start == pytest.approx(reached, abs=EXACT)
-            reached += value
-            assert end == pytest.approx(reached, abs=EXACT)
-        assert whole == (0.0, pytest.approx(total, abs=EXACT))
 
 
 def test_probabilities_are_explained_and_logits_are_not():
@@ -820,37 +729,6 @@ def test_scores_are_explained_only_beside_decisions_of_groups_that_do_not_overla
     assert audited(rows, y_score=rows["score"], **both).explanation is None
     with pytest.raises(ValueError, match="given is not used by metrics of numbers"):
         audited(rows, given=rows["dept"], auditor=NumericAuditor())
-
-
-@pytest.mark.parametrize("rows_in", ["query", "contingency", "command"])
-def test_every_container_has_the_same_section(rows_in, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    rows = sample(push=1.5).drop(columns="score")
-    rows.loc[::7, "dept"] = None
-    expected = audited(rows, given=rows["dept"]).explanation
-    columns = {"target": "label", "prediction": "decision", "sensitive": "sex"}
-    if rows_in == "command":
-        rows.to_csv("rows.csv", index=False)
-        flags = [f"--{name}={column}" for name, column in columns.items()]
-        report = report_of(AuditReport, capsys, "audit", "rows.csv", *flags, "--given", "dept")
-    elif rows_in == "contingency":
-        cells = Contingency.from_labels(
-            rows["label"],
-            rows["decision"],
-            sensitive_features=rows[["dept", "sex"]],
-            missing="group",
-        )
-        report = skbiasamp.audit(cells, given="dept", random_state=0)
-        assert report["directional A->T"].n_samples == len(rows)
-    else:
-        query = pl.DataFrame(rows.astype(object).where(rows.notna(), None).to_dict("list")).lazy()
-        report = skbiasamp.audit_frame(query, **columns, given="dept", random_state=0)
-    for name, table in expected.tables.items():
-        own = report.explanation.tables[name].set_index("part")["value"]
-        if name != "gaps":
-            theirs = table.set_index("part")["value"].loc[own.index]
-            np.testing.assert_allclose(own, theirs, atol=EXACT)
-    assert "(missing)" in expected.strata["part"].tolist()
 
 
 @pytest.mark.parametrize("missing", ["drop", "group"])

@@ -34,25 +34,6 @@ def shown(report):
     return every | {"compared": compared["MALS"]}
 
 
-@pytest.mark.skipif(not importlib.util.find_spec("jinja2"), reason="jinja2 is an extra")
-@pytest.mark.parametrize("kind", ["report", "result", "comparison", "rates", "compared"])
-def test_every_result_has_a_table_as_latex(shown, kind, tmp_path):
-    frame = shown[kind].to_frame()
-    if {"value", "published"} <= {*frame} and (
-        frame["value"] - frame["published"]
-    ).abs().max() < 5e-5:
-        frame = frame.drop(columns="published")  # it is the value
-    path = tmp_path / "table.tex"
-    text = shown[kind].to_latex(path, caption="Rates of 5 %", label="tab:rates")
-    assert path.read_text() == text
-    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
-    assert len(rows) == 1 + len(frame)
-    assert all(row.count("&") == frame.shape[1] - 1 for row in rows)
-    assert r"\label{tab:rates}" in text
-    assert not re.search(r"(?<!\\)_", text)  # names of columns and models are escaped
-    assert "nan" not in text
-
-
 def test_bibtex_names_the_package_and_the_papers(report):
     text = report.cite()
     entries = re.findall(r"^@\w+\{(\w+),", text, re.MULTILINE)
@@ -79,17 +60,6 @@ def test_every_metric_has_a_paper_or_says_so():
         """A metric without a paper."""
 
     assert Own().citation == ""
-
-
-def test_watches_explanations_and_rates_are_cited_too(shown):
-    paper = shown["result"].cite()
-    explanation = skbiasamp.explain(HIRED, PREDICTED, sensitive_features=SEX, random_state=0)
-    assert explanation.cite() == paper
-    assert shown["rates"].cite() == paper.partition("\n\n")[0]  # no paper of a metric
-    rows = pd.DataFrame({"sex": SEX, "hired": HIRED, "predicted": PREDICTED, "at": [*"ab"] * 400})
-    named = {"target": "hired", "prediction": "predicted", "sensitive": "sex", "time": "at"}
-    timeline = skbiasamp.audit_over(rows, **named, every=None, n_draws=19)
-    assert timeline.cite() == paper
 
 
 def test_curves_folds_gates_and_searches_are_exported_too(report, shown):

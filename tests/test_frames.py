@@ -98,21 +98,6 @@ def test_an_engine_counts_what_memory_holds(rows, engine):
             pd.testing.assert_frame_equal(counted.to_frame(), held.to_frame())
 
 
-@few_engines
-def test_an_audit_of_a_frame_is_that_of_its_columns(rows, engine):
-    train, test = (rows[rows["year"] == year] for year in (2024, 2025))
-    columns = {"target": "target", "sensitive": "group"}
-    auditor = DirectionalAuditor().fit(engine(train), **columns)
-    result = auditor.audit(engine(test), prediction="prediction", **columns)
-    again = DirectionalAuditor()
-    again.fit(train["target"], sensitive_features=train["group"])
-    expected = again.audit(test["target"], test["prediction"], sensitive_features=test["group"])
-    pd.testing.assert_frame_equal(result.table, expected.table)
-    for name in ("value", "low", "high"):
-        assert getattr(result, name) == pytest.approx(getattr(expected, name), abs=1e-14)
-    assert auditor.score(engine(test), prediction="prediction", **columns) == expected.value
-
-
 def test_indicator_columns_and_overlapping_groups():
     wide = pd.DataFrame(np.random.default_rng(1).random((500, 6)) < 0.4, columns=list("abcdef"))
     named = {"target": ["a", "b"], "prediction": ["c", "d"], "sensitive": ["e", "f"]}

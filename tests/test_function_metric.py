@@ -213,15 +213,3 @@ def test_models_are_compared_row_by_row():
     )
     table = report.results["rise"].table.set_index("model")
     assert table["value"]["old"] == pytest.approx((old + new - 2 * label).mean() / 2)
-
-
-def test_a_report_names_the_function():
-    label, predicted, group = world(300)
-    functions = [rise, gap, lambda y_true, y_pred, group: (y_pred - y_true).mean()]
-    report = skbiasamp.audit(
-        label,
-        predicted,
-        sensitive_features=group,
-        auditor=[FunctionAuditor(each, percent=True) for each in functions],
-    )
-    assert [*report.results] == ["rise", "gap", "function"]

@@ -42,14 +42,6 @@ def explained(rows, **more):
     return skbiasamp.explain(rows["label"], rows["decision"], **columns, **more)
 
 
-def test_no_row_is_left_out_if_all_strata_have_all_groups():
-    rows = sample(300, push=1.0)
-    for seed in range(20):  # sums of weights are not exact
-        weight = np.random.default_rng(seed).random(len(rows))
-        columns = (rows[name] for name in ("label", "decision", "sex", "dept"))
-        assert counted(*columns, sample_weight=weight).n_dropped == 0
-
-
 @pytest.mark.parametrize("interval", ["analytic", None])
 def test_rates_are_standardised_and_the_value_is_that_of_the_explanation(interval):
     rows = sample(1500, push=1.0)

@@ -49,21 +49,6 @@ def test_the_public_names_are_those_of_a_first_year_user():
     assert set(skbiasamp.__all__) == FIRST_YEAR
 
 
-@pytest.mark.parametrize(
-    ("function", "word", "meant"),
-    [
-        (skbiasamp.audit, "sensitive_feature", ": did you mean 'sensitive_features'"),
-        (skbiasamp.explain, "attribution", ": did you mean 'attributions'"),
-        (skbiasamp.audit_over, "perlod", ""),
-        (skbiasamp.audit_frame, "positive", ": did you mean 'pos_label'"),
-    ],
-)
-def test_an_unknown_keyword_names_the_function_and_the_nearest_word(function, word, meant):
-    with pytest.raises(TypeError) as error:
-        function(**{word: 1})
-    assert f"{function.__name__}() has no parameter '{word}'{meant}" in str(error.value)
-
-
 def _takes_known_keywords(function):
     """Return whether a function has parameters, and passes no others on."""
     parameters = inspect.signature(function).parameters.values()

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import skbiasamp
-from skbiasamp.text import WordListLabeler, label_columns
+from skbiasamp.text import label_columns
 
 WORDS = {"dog": ["dog", "puppy"], "oven": ["oven", "stove"]}
 FRAME = pd.DataFrame(
@@ -20,24 +20,6 @@ FRAME = pd.DataFrame(
     },
     index=[5, 3, 1, 9],
 )
-
-
-@pytest.mark.parametrize("true", [{"target_texts": "human"}, {"target": ["dog", "oven"]}, {}])
-def test_labels_are_those_of_the_labeler(true):
-    frame = FRAME if "target_texts" not in true else FRAME.drop(columns=["dog", "oven"])
-    labelled = label_columns(frame, WORDS, "model", **true)
-    expected = WordListLabeler(WORDS, refusals="english").transform(FRAME["model"].fillna(""))
-    assert labelled.target == ["dog", "oven", "(refusal)"]
-    assert labelled.predictions == {"model": ["model: dog", "model: oven", "model: (refusal)"]}
-    read = labelled.frame[labelled.predictions["model"]].to_numpy()
-    assert np.array_equal(read, expected[["dog", "oven", "(refusal)"]])
-    assert labelled.frame[["dog", "oven"]].to_numpy().tolist() == [[1, 0], [1, 1], [0, 1], [0, 0]]
-    assert labelled.frame["(refusal)"].tolist() == [0, 0, 0, 0]
-    assert labelled.frame["sex"].tolist() == ["f", "m", "f", "m"]
-    assert labelled.unread["model"] == [""]
-    assert labelled.no_label["model"].tolist() == [False, False, False, True]
-    assert labelled.no_label["labels"].tolist() == [False, False, False, True]
-    assert "model" not in labelled.frame
 
 
 def test_a_column_of_classes_gives_each_text_one_class():

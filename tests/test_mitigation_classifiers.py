@@ -9,17 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
-from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Perceptron
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import StratifiedKFold
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -209,17 +207,6 @@ def test_a_thousand_tasks_take_bounded_time(kind):
     assert np.isfinite(constrained.shifts.to_numpy()).all()
 
 
-def test_nothing_changes_where_shares_are_kept_already():
-    rng = np.random.default_rng(0)
-    model, score, group, _ = problem(rng, "multilabel")
-    model.set_params(margin=0.99)
-    constrained = model.constrain(score, sensitive_features=group)
-    assert constrained.n_changed == 0
-    assert (constrained.shifts == 0).all(axis=None)
-    assert_array_equal(constrained.y_pred, score > 0.5)
-    assert_array_equal(constrained.table["before"], constrained.table["after"])
-
-
 def test_of_two_groups_that_with_too_much_is_held_back_and_the_other_pushed():
     rng = np.random.default_rng(0)
     model, score, group, _ = problem(rng, "multilabel", n_groups=2)
@@ -272,51 +259,6 @@ def test_amplification_is_removed_on_people_of_the_same_kind():
     assert_array_equal(model.feature_names_in_, PEOPLE.columns)
 
 
-@pytest.mark.parametrize(
-    ("kind", "options", "named"),
-    [
-        (AmplificationThresholdClassifier, {"by_group": True}, {"drop_sensitive": True}),
-        (CorpusConstraintClassifier, {}, {"drop_sensitive": True}),
-        (DomainIndependentClassifier, {"calibration": None}, {"n_jobs": 2}),
-        (MixedClassifier, {"random_state": 0}, {}),
-    ],
-)
-def test_groups_by_column_by_place_and_by_routing_are_the_same(kind, options, named):
-    passed = kind(LogisticRegression(), **options)
-    asks = "sensitive_features" in inspect.signature(passed.predict).parameters
-    expected = passed.fit(FEATURES, HIRED, **BY).predict(FEATURES, **(BY if asks else {}))
-    for sensitive in ("sex", 0):
-        model = kind(LogisticRegression(), sensitive=sensitive, **options, **named)
-        with parallel_config(backend="threading"):  # processes take long to start
-            model.fit(PEOPLE, HIRED)
-        assert_array_equal(model.predict(PEOPLE), expected)
-    scaled = ColumnTransformer(
-        [("number", StandardScaler(), ["test", "tall"])], remainder="passthrough"
-    ).set_output(transform="pandas")
-    routed, by_column = clone(passed), clone(model).set_params(sensitive="sex")
-    # Old releases of scikit-learn pass nothing on to what `score` of a pipeline predicts with.
-    if not asks:
-        routed = make_pipeline(StandardScaler(), routed)
-        by_column = make_pipeline(scaled, by_column.set_params(sensitive="remainder__sex"))
-    with sklearn.config_context(enable_metadata_routing=True):
-        scores = cross_val_score(routed, FEATURES, HIRED, params=BY, cv=3)
-    with parallel_config(backend="threading"):
-        assert_allclose(scores, cross_val_score(by_column, PEOPLE, HIRED, cv=3))
-
-
-def test_labels_of_any_kind():
-    words = np.where(HIRED, "yes", "no")
-    model = CorpusConstraintClassifier(LogisticRegression())
-    y_pred = model.fit(FEATURES, words, **BY).predict(FEATURES, **BY)
-    assert set(y_pred) == {"yes", "no"}
-    assert list(model.ratios_.columns) == ["yes"]
-    three, both = np.column_stack([BOTH, np.zeros(2000, int)]), np.column_stack([SEX, ROWS["f"]])
-    three[0] = 1
-    several = CorpusConstraintClassifier(MultiOutputClassifier(LogisticRegression()))
-    several.fit(FEATURES, three, sensitive_features=both)
-    assert several.predict(FEATURES, sensitive_features=both).shape == (2000, 3)
-
-
 def test_what_cannot_be_met_is_said():
     model = CorpusConstraintClassifier(LogisticRegression())
     model.fit(FEATURES, HIRED, **BY)
@@ -329,17 +271,6 @@ def test_what_cannot_be_met_is_said():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(FEATURES, **BY)
-
-
-def test_weights_count_as_repetition():
-    weight = np.random.default_rng(0).integers(0, 3, 2000)
-    weighted = CorpusConstraintClassifier(LogisticRegression())
-    weighted.fit(NUMBERS, HIRED, **BY, sample_weight=weight)
-    rows = np.repeat(np.arange(2000), weight)
-    repeated = CorpusConstraintClassifier(LogisticRegression())
-    repeated.fit(NUMBERS[rows], HIRED[rows], sensitive_features=SEX[rows])
-    assert_allclose(weighted.ratios_, repeated.ratios_)
-    assert_allclose(weighted.estimator_.coef_, repeated.estimator_.coef_, atol=1e-3)
 
 
 def test_bad_input_of_constraints():

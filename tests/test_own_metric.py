@@ -1,18 +1,14 @@
 """A metric of a user's own, in about fifteen lines, gets what the package's metrics have."""
 
 import inspect
-import json
 from importlib import import_module
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 from scipy import stats
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import recall_score
 
 import skbiasamp
@@ -20,8 +16,6 @@ from skbiasamp import (
     Contingency,
     DirectionalAuditor,
     LeakageAuditor,
-    amplification_scorer,
-    cross_audit,
 )
 from skbiasamp.metrics import (
     AttackAuditor,
@@ -31,7 +25,6 @@ from skbiasamp.metrics import (
     function_of,
 )
 from skbiasamp.results.kinds import Kind
-from skbiasamp.testing import check_auditor
 
 
 class RateAuditor(CooccurrenceAuditor):
@@ -156,26 +149,6 @@ def test_its_interval_and_p_value_are_those_of_student_s_t():
     assert (result.table["p_adjusted"] >= result.table["p_value"]).all()
 
 
-def test_it_keeps_the_promises_of_an_auditor_and_takes_the_audited_labels_signs():
-    auditor = RateAuditor(confidence_level=0.9)
-    check_auditor(auditor)
-    assert repr(auditor) == "RateAuditor(confidence_level=0.9)"
-    train, rows = world()
-    with pytest.raises(NotFittedError, match="This RateAuditor has not seen training"):
-        auditor.audit(**rows)
-    with pytest.raises(ValueError, match="'interval' parameter of RateAuditor"):
-        clone(auditor).set_params(interval="wild").fit(**train)
-    expected = auditor.fit(**train).score(**rows)
-    assert auditor.score(Contingency.from_labels(**rows)) == expected
-    frame = pd.DataFrame(dict(zip("tpa", rows.values(), strict=True)))
-    assert auditor.score(frame, target="t", prediction="p", sensitive="a") == expected
-    with pytest.raises(ValueError, match=r"^moved rates amplification .* pass y_pred\.$"):
-        auditor.score(rows["y_true"], sensitive_features=rows["sensitive_features"])
-    alone = RateAuditor(interval=None, reference="test").audit(**rows).published
-    same = {"y_train": rows["y_true"], "sensitive_features": rows["sensitive_features"]}
-    assert alone == pytest.approx(plain(same, rows)[2], abs=1e-12)
-
-
 def test_the_package_s_own_metric_written_as_a_user_would_has_its_intervals_and_tests():
     for reference in ("train", "test"):
         own, expected = (
@@ -186,34 +159,6 @@ def test_the_package_s_own_metric_written_as_a_user_would_has_its_intervals_and_
         for name in ("value", "low", "high", "p_value", "verdict", "published", "estimand", "null"):
             assert getattr(own, name) == getattr(expected, name)
         assert own.statistics == expected.statistics
-
-
-def test_it_has_a_place_in_searches_folds_and_reports():
-    train, rows = world()
-    X, y = np.c_[rows["y_pred"], rows["sensitive_features"]], rows["y_true"]
-    how = {"sensitive_features": rows["sensitive_features"]}
-    auditor = RateAuditor(interval=None).fit(**train)
-    model = LogisticRegression().fit(X, y)
-    score = amplification_scorer(auditor)(model, X, y, **how)
-    assert score == pytest.approx(-abs(auditor.score(y, model.predict(X), **how)), abs=1e-12)
-    quick = {"auditor": RateAuditor(), "n_halvings": 2, "random_state": 0}
-    folds = cross_audit(LogisticRegression(), X, y, **quick, **how)
-    assert folds.value == pytest.approx(folds.table["value"].mean())
-    assert folds.pooled.metric == "moved rates"
-    auditors = [DirectionalAuditor(), RateAuditor()]
-    known = {"y_train": train["y_train"], "sensitive_train": train["sensitive_features"]}
-    report = skbiasamp.audit(**rows, **known, auditor=auditors)
-    assert list(report) == ["directional A->T", "moved rates"]
-    expected, section = audited(RateAuditor()), report["moved rates"]
-    for name in ("value", "low", "high"):
-        assert getattr(section, name) == getattr(expected, name)
-    assert_frame_equal(section.table, expected.table)
-    assert report.summary.loc["moved rates", "value"] == expected.value
-    assert f"value: {expected.value!r}" in report.to_markdown()
-    stored = json.loads(report.to_json())["results"]["moved rates"]
-    assert (stored["value"], len(stored["table"])) == (expected.value, 3)
-    pytest.importorskip("jinja2")
-    assert report.to_html().count("moved rates") > 1
 
 
 def test_a_kind_is_declared_by_its_name_and_no_other_name_is_one():

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import differences_of, pairs
 from hostile import HIRED, PREDICTED, SEX, X
 from hostile_made import made
 from numpy.testing import assert_allclose
@@ -49,19 +50,6 @@ def no_figure_stays():
     plt.close("all")
 
 
-def pairs(values, groups="fm", p_adjusted=None, width=0.05):
-    """Return a table of groups × tasks as an auditor would."""
-    values = np.asarray(values, dtype=float)
-    tasks = [f"task {j}" for j in range(values.shape[1])]
-    index = pd.MultiIndex.from_product(
-        [list(groups[: len(values)]), tasks], names=["group", "task"]
-    )
-    table = index.to_frame(index=False).assign(amplification=values.ravel())
-    table["low"], table["high"] = (table["amplification"] + side * width for side in (-1, 1))
-    table["p_adjusted"] = np.nan if p_adjusted is None else np.ravel(p_adjusted)
-    return table
-
-
 def labels(n_tasks=2, groups=("f", "m"), n=240, seed=0):
     """Return attribute, labels and predictions that lean to a group."""
     rng = np.random.default_rng(seed)
@@ -101,31 +89,6 @@ def cells_of(rectangles):
 # --------------------------------------------------------------------------- pairs, with intervals
 
 
-def test_pairs_are_drawn_with_their_intervals_in_the_order_of_the_table():
-    table = pairs([[0.1, -0.4, 0.2], [-0.05, 0.3, 0.0]], groups=[0, "two\nlines"])
-    before = table.copy()
-    display = AmplificationDisplay(table).plot()
-    AmplificationHeatmapDisplay(table).plot()
-    pd.testing.assert_frame_equal(table, before)
-    names = [f"{group}: task {task}" for group in ("0", "two lines") for task in range(3)]
-    assert y_labels(display) == names
-    values = [0.1, -0.4, 0.2, -0.05, 0.3, 0.0]
-    assert_allclose(display.points_.get_offsets(), np.column_stack([values, range(6)]))
-    for row, (segment, value) in enumerate(
-        zip(display.intervals_.get_segments(), values, strict=True)
-    ):
-        assert_allclose(segment, [[value - 0.05, row], [value + 0.05, row]])
-    bottom, top = display.ax_.get_ylim()
-    assert bottom > top  # the first is on top
-    assert display.zero_line_.get_xdata() == [0, 0]
-    # Each side of 0 has a colour of its own, and 0 has another.
-    more, less, other, _, _, nothing = display.points_.get_edgecolors()
-    assert (more == other).all()
-    assert len({tuple(colour) for colour in (more, less, nothing)}) == 3
-    left, right = AmplificationDisplay(pairs([[0.8, 0.9]])).plot().ax_.get_xlim()
-    assert left <= 0 < 0.95 < right
-
-
 @pytest.mark.parametrize("values", [[0.3, -0.1], [0.3, 0.2], [-0.3, -0.2]])
 def test_sides_are_named_beside_zero(values):
     """Beside 0, and not in the middle of the axes, which 0 rarely is."""
@@ -141,38 +104,6 @@ def test_sides_are_named_beside_zero(values):
         for box in boxes.values():
             assert display.figure_.bbox.contains(*box.min)
             assert display.figure_.bbox.contains(*box.max)
-
-
-def test_pairs_that_are_not_significant_are_hollow_and_pale():
-    table = pairs([[0.4, -0.3, 0.2, 0.1]], groups="f", p_adjusted=[0.001, 0.051, 0.049, np.nan])
-    display = AmplificationDisplay(table).plot()
-    hollow = (display.points_.get_facecolors() == 1).all(axis=1)
-    assert hollow.tolist() == [False, True, False, False]  # of the last, the interval decides
-    assert not (display.points_.get_edgecolors() == 1).all(axis=1).any()
-    assert display.intervals_.get_colors()[:, 3].tolist() == [1, 0.5, 1, 1]
-    assert "hollow: not significant (adjusted p ≥ 0.05)" in display.ax_.get_xlabel()
-    strict = AmplificationDisplay(table, confidence_level=0.96).plot()
-    hollow = (strict.points_.get_facecolors() == 1).all(axis=1)
-    assert hollow.tolist() == [False, True, True, False]
-
-
-def test_without_p_values_the_interval_decides():
-    forest, heatmap = (d(pairs([[0.4, -0.3, 0.04]])).plot() for d in PAIR_DISPLAYS)
-    hollow = (forest.points_.get_facecolors() == 1).all(axis=1)
-    assert hollow.tolist() == [False, False, True]
-    assert heatmap.significant.to_numpy().tolist() == [[True, True, False]]
-    assert cells_of(heatmap.hatches_) == [(0, 2)]
-    for display in (forest, heatmap):
-        assert ": interval includes 0" in display.ax_.get_xlabel()
-
-
-def test_without_tests_and_intervals_nothing_is_called_insignificant():
-    table = pairs([[0.4, -0.3]]).drop(columns=["low", "high"])
-    forest, heatmap = (d(table).plot() for d in PAIR_DISPLAYS)
-    assert "hollow" not in forest.ax_.get_xlabel()
-    assert not (forest.points_.get_facecolors() == 1).all(axis=1).any()
-    assert heatmap.hatches_ == []
-    assert heatmap.significant is None
 
 
 def test_axes_and_title_name_the_feature_the_task_and_the_model():
@@ -192,39 +123,6 @@ def test_axes_and_title_name_the_feature_the_task_and_the_model():
     assert drawn.ax_.get_title().startswith("LogisticRegression, directional, ")
 
 
-def test_a_large_map_shows_colour_first():
-    values = np.tile([[0.01, 0.04, -0.1, 0.09]], (3, 14))
-    p_adjusted = np.tile([[0.001, 0.001, 0.001, 0.9]], (3, 14))
-    display = AmplificationHeatmapDisplay(pairs(values, "abc", p_adjusted)).plot()
-    assert {text.get_text() for text in display.texts_} == {"−0.10"}
-    assert len(display.texts_) == 3 * 14 == len(display.hatches_)
-    assert {mark.get_hatch() for mark in display.hatches_} == {""}
-    assert "pale: not significant" in display.ax_.get_xlabel()
-
-
-def test_it_says_how_many_pairs_were_left_out():
-    values = np.linspace(-1, 1, 132).reshape(2, 66)
-    display = AmplificationDisplay(pairs(values)).plot()
-    assert len(display.points_.get_offsets()) == len(y_labels(display)) == 20
-    assert "20 strongest of 132 pairs (112 left out)" in display.ax_.get_xlabel()
-    every = AmplificationDisplay(pairs(values)).plot(max_pairs=None)
-    assert len(every.points_.get_offsets()) == 132
-    assert "left out" not in every.ax_.get_xlabel()
-    values[1, :5] = np.nan
-    few = AmplificationDisplay(pairs(values)).plot(max_pairs=3)
-    assert "(129 left out, 5 of them undefined)" in few.ax_.get_xlabel()
-    assert y_labels(few) == ["f: task 0", "f: task 1", "m: task 65"]
-
-
-def test_undefined_pairs_are_named_and_no_zero():
-    display = AmplificationDisplay(pairs([[0.1, 0.2], [np.nan, np.nan]])).plot()
-    assert y_labels(display) == ["f: task 0", "f: task 1", "m: task 0", "m: task 1"]
-    assert_allclose(display.points_.get_offsets(), [[0.1, 0], [0.2, 1]])
-    assert len(display.intervals_.get_segments()) == 2
-    assert [text.get_position()[1] for text in display.undefined_] == [2, 3]
-    assert {text.get_text() for text in display.undefined_} == {"undefined"}
-
-
 def test_when_all_is_undefined_nothing_is_drawn_but_that():
     result = replace(
         audited(DirectionalAuditor(interval=None)),
@@ -239,25 +137,6 @@ def test_when_all_is_undefined_nothing_is_drawn_but_that():
     assert heatmap.texts_ == []
     title = "directional, group → task: not measured\nundefined"
     assert forest.ax_.get_title() == heatmap.ax_.get_title() == title
-
-
-@pytest.mark.parametrize("display", PAIR_DISPLAYS)
-def test_no_pairs_are_an_empty_picture(display):
-    drawn = display(pairs(np.empty((2, 0)))).plot()
-    drawn.figure_.canvas.draw()
-    assert drawn.table.empty
-
-
-def test_what_all_pairs_share_is_said_once():
-    display = AmplificationDisplay(pairs([[0.1], [0.2]])).plot()
-    assert y_labels(display) == ["f", "m"]
-    assert display.ax_.get_ylabel() == "group"
-    assert display.ax_.get_xlabel().split("\n") == [" ", "task: task 0"]
-    display = AmplificationDisplay(pairs([[0.1, 0.2]], groups=["f"])).plot()
-    assert y_labels(display) == ["task 0", "task 1"]
-    assert display.ax_.get_xlabel().split("\n") == [" ", "group: f"]
-    display = AmplificationDisplay(pairs([[0.1]], groups=["f"])).plot()
-    assert y_labels(display) == ["f: task 0"]
 
 
 # --------------------------------------------------------------------------- any result
@@ -393,78 +272,6 @@ def test_an_audited_classifier_brings_its_auditor():
 # --------------------------------------------------------------------------- groups × tasks
 
 
-def test_cells_have_the_colours_of_their_values():
-    values = np.array([[0.1, -0.4, 0.2], [-0.05, 0.3, 0.0]])
-    display = AmplificationHeatmapDisplay(pairs(values)).plot()
-    assert_allclose(display.image_.get_array(), values)
-    assert display.image_.get_clim() == (-0.4, 0.4)
-    assert y_labels(display) == ["f", "m"]
-    assert x_labels(display) == ["task 0", "task 1", "task 2"]
-    assert [text.get_text() for text in display.texts_] == [
-        "+0.10",
-        "−0.40",
-        "+0.20",
-        "−0.05",
-        "+0.30",
-        "+0.00",
-    ]
-    red, blue = (display.image_.to_rgba(value) for value in (0.4, -0.4))
-    assert red[0] > red[2]
-    assert blue[2] > blue[0]
-    assert display.image_.to_rgba(0.0)[:3] == pytest.approx((1, 1, 1), abs=0.02)
-    assert display.colorbar_.ax.get_ylabel() == "← reduces  |  amplifies →"
-
-
-def test_cells_that_are_not_significant_are_hatched_and_undefined_ones_crossed():
-    table = pairs(
-        [[0.1, np.nan, 0.2], [np.nan, 0.3, 0.0]],
-        p_adjusted=[[0.001, np.nan, 0.2], [np.nan, 0.05, np.nan]],
-    )
-    display = AmplificationHeatmapDisplay(table).plot()
-    # In floats 1 − 0.95 is above 0.05, which must not make 0.05 significant.
-    assert cells_of(display.undefined_) == [(0, 1), (1, 0)]
-    assert cells_of(display.hatches_) == [(0, 2), (1, 1), (1, 2)]
-    hatches = [{r.get_hatch() for r in marks} for marks in (display.hatches_, display.undefined_)]
-    assert hatches == [{"////"}, {"xxxx"}]
-    assert display.ax_.get_xlabel().splitlines() == [
-        "task",
-        "hatched: not significant (adjusted p ≥ 0.05)",
-        "crossed: undefined",
-    ]
-    assert len(display.texts_) == 4
-
-
-def test_a_pair_that_the_table_lacks_is_undefined():
-    display = AmplificationHeatmapDisplay(pairs([[0.1, 0.2], [0.3, 0.4]])[:3]).plot()
-    assert cells_of(display.undefined_) == [(1, 1)]
-
-
-def test_many_tasks_stand_below_each_other():
-    values = np.linspace(-1, 1, 132).reshape(2, 66)
-    display = AmplificationHeatmapDisplay(pairs(values)).plot()
-    assert_allclose(display.image_.get_array(), values.T)
-    assert x_labels(display) == ["f", "m"]
-    assert len(y_labels(display)) == 66
-    # So many cells show colour, and the numbers of the strongest.
-    assert len(display.texts_) == np.sum(np.abs(values) >= 0.5)
-
-
-def test_of_too_many_tasks_the_strongest_are_drawn_in_their_order():
-    values = np.zeros((2, 90))
-    values[0, [3, 80]], values[1, 41] = (0.1, -0.3), 0.2
-    values[:, 50] = np.nan
-    display = AmplificationHeatmapDisplay(pairs(values)).plot(max_tasks=3)
-    assert x_labels(display) == ["f", "m"]
-    assert y_labels(display) == ["task 3", "task 41", "task 80"]
-    assert "3 strongest of 90 tasks" in display.ax_.get_xlabel()
-    assert len(y_labels(AmplificationHeatmapDisplay(pairs(values)).plot())) == 70
-    assert len(y_labels(AmplificationHeatmapDisplay(pairs(values)).plot(max_tasks=None))) == 90
-    _, axes = plt.subplots(2, 2, layout="constrained")
-    small = AmplificationHeatmapDisplay(pairs(values)).plot(axes[0, 0])
-    assert {"task 3", "task 41", "task 80"} < set(y_labels(small))
-    assert len(y_labels(small)) < 20
-
-
 @pytest.mark.parametrize(
     ("size", "written"), [((7, 4), True), ((7, 0.5), False), ((1.5, 4), False)]
 )
@@ -534,6 +341,15 @@ def test_a_small_part_of_a_figure_is_readable():
     assert len(plt.get_fignums()) == 1
 
 
+def test_a_small_part_of_a_figure_has_the_strongest_tasks():
+    values = np.zeros((2, 90))
+    values[0, [3, 80]], values[1, 41] = (0.1, -0.3), 0.2
+    _, axes = plt.subplots(2, 2, layout="constrained")
+    small = AmplificationHeatmapDisplay(pairs(values)).plot(axes[0, 0])
+    assert {"task 3", "task 41", "task 80"} < set(y_labels(small))
+    assert len(y_labels(small)) < 20
+
+
 def test_names_are_no_formulas():
     for name in ("costs $5 and $6", r"back\slash $x^2$ $", "_hidden_", "a $ or so"):
         table = pairs([[0.1, 0.2], [0.3, 0.4]], groups=["f", name])
@@ -570,29 +386,7 @@ CURVE = {
 }
 
 
-def test_the_curve_and_the_rates_are_what_was_given():
-    display = AmplificationCurveDisplay(**CURVE, title="scores").plot()
-    assert_allclose(display.line_.get_xydata(), [[0, -0.1], [1, 0.05], [2, -0.2]])
-    assert list(display.rate_lines_) == ["_f", "$m$"]
-    for group, line in display.rate_lines_.items():
-        assert_allclose(line.get_ydata(), CURVE["rates"][group])
-    assert display.ax_ is not display.rates_ax_
-    assert display.ax_.lines[0] is display.zero_line_
-    assert display.zero_line_.get_ydata() == [0, 0]
-    assert [line.get_xdata() for line in display.base_rate_lines_] == [[1, 1], [1, 1]]
-    assert display.ax_.get_title() == "scores"
-    styles = {(line.get_linestyle(), line.get_marker()) for line in display.rate_lines_.values()}
-    assert len(styles) == 2  # lines differ in print too
-
-
-def test_the_curve_has_its_interval_and_the_operating_point():
-    options = CURVE | {"low": [-0.2, 0, -0.3], "high": [0, 0.1, -0.1]}
-    display = AmplificationCurveDisplay(**options, operating_point=1.5).plot()
-    box = display.band_.get_paths()[0].get_extents()
-    assert (box.y0, box.y1) == (-0.3, 0.1)
-    assert_allclose(display.operating_point_.get_xydata(), [[1.5, 0.05]])
-    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert legend[:2] == ["confidence interval", "operating point 1.5: +0.0500"]
+def test_a_curve_of_scores_has_its_interval():
     group, y, score = scored()
     drawn = AmplificationCurveDisplay.from_predictions(y, score, sensitive_features=group)
     curve = amplification_curve(y, score, sensitive_features=group, interval="analytic")
@@ -762,17 +556,6 @@ def result():
     return auditor.compare(y, models, sensitive_features=sex)
 
 
-def differences_of(
-    differences, verdicts=None, width=0.05, metric="directional A->T", model="model {}"
-):
-    """Return a table as `rows_of` would."""
-    at = np.asarray(differences, dtype=float)
-    rows = pd.DataFrame({"metric": metric, "model": [model.format(i) for i in range(len(at))]})
-    rows["difference"], rows["low"], rows["high"] = at, at - width, at + width
-    clear = ["amplifies more" if one > 0 else "amplifies less" for one in at]
-    return rows.assign(verdict=clear if verdicts is None else verdicts, value=1 + at, reference=1.0)
-
-
 def test_differences_are_drawn_with_their_intervals(result):
     display = ComparisonDisplay.from_result(result)
     judged = np.array([result.judged(model) for model in result.models])
@@ -785,16 +568,6 @@ def test_differences_are_drawn_with_their_intervals(result):
     assert y_labels(display) == ["model 1", "model 2"]
     assert display.ax_.get_title() == "directional, group → task\nDifferences to old"
     assert "amplifies more →" in [text.get_text() for text in display.ax_.texts]
-
-
-def test_values_are_connected_dots(result):
-    display = ComparisonDisplay.from_result(result, kind="values")
-    values = result.table.set_index("model")["value"]
-    assert_allclose(display.points_.get_offsets()[:, 0], values[result.models])
-    assert_allclose(display.reference_points_.get_offsets()[:, 0], values["old"])
-    ends = [sorted(segment[:, 0]) for segment in display.intervals_.get_segments()]
-    assert_allclose(ends, [sorted([values["old"], values[one]]) for one in result.models])
-    assert "ring old, dot the model" in display.ax_.get_xlabel()
 
 
 def test_a_size_is_drawn_by_the_difference_of_its_verdict():
@@ -839,42 +612,12 @@ def test_nothing_of_a_comparison_is_cut_off_and_no_label_covers_another(report, 
         assert all(before[1] <= after[0] + 1 for before, after in pairwise(boxes))
 
 
-def test_verdicts_decide_what_is_filled():
-    verdicts = ["amplifies more", "amplifies less", "no clear difference", "not measured"]
-    display = ComparisonDisplay(
-        differences_of([0.3, -0.2, 0.1, np.nan], verdicts), reference="old", title="mine"
-    ).plot()
-    faces, edges = display.points_.get_facecolors(), display.points_.get_edgecolors()
-    assert_allclose(faces[:2], edges[:2])
-    assert_allclose(faces[2], 1)
-    assert not np.allclose(edges[0], edges[1])
-    assert_allclose(edges[0], edges[2])
-    assert [text.get_text() for text in display.undefined_] == ["undefined"]
-    assert len(display.intervals_.get_segments()) == 3
-    assert display.ax_.get_title() == "mine"
-    assert "hollow: no clear difference" in display.ax_.get_xlabel()
-
-
-def test_of_many_rows_the_largest_differences_are_drawn_in_their_order():
-    display = ComparisonDisplay(differences_of([0.1, -0.4, 0.2, 0.3]), reference="old").plot(
-        max_rows=2
-    )
-    assert y_labels(display) == ["model 1", "model 3"]
-    assert "2 largest of 4 differences (2 left out)" in display.ax_.get_xlabel()
-
-
 def test_a_part_of_a_figure_can_be_drawn_in():
     displays = [kind(pairs([[0.1, -0.2]])) for kind in PAIR_DISPLAYS]
     for display in [*displays, ComparisonDisplay(differences_of([0.1, 0.2]), reference="old")]:
         part = plt.figure(layout="constrained").subfigures(1, 2)[1]
         assert display.plot(part.subplots()).figure_ is part
     assert len(plt.get_fignums()) == 3
-
-
-@pytest.mark.parametrize(("sides", "text"), [("attack", "reveals more →"), ("both", "more →")])
-def test_the_axis_says_what_its_sides_mean(sides, text):
-    display = ComparisonDisplay(differences_of([0.1]), reference="old", sides=sides).plot()
-    assert text in [side.get_text() for side in display.ax_.texts]
 
 
 # --------------------------------------------------------------------------- matplotlib is an extra

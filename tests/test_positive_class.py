@@ -1,8 +1,6 @@
 """Which class of a binary label is the positive one, and so the task."""
 
-import json
 import pickle
-import re
 
 import numpy as np
 import pandas as pd
@@ -76,26 +74,6 @@ def test_rates_by_hand_of_the_chosen_class():
     np.testing.assert_allclose(no.rate("task", given="group"), [[1 / 4], [3 / 4]])
     np.testing.assert_allclose(no.rate("task_pred", given="group"), [[2 / 4], [2 / 4]])
     assert cells().pos_label == "yes"
-
-
-def test_probabilities_are_those_of_the_chosen_class():
-    soft = cells("no", predicted=1 - P_YES)
-    np.testing.assert_allclose(
-        soft.rate("task_pred", given="group"), [[1 - P_YES[:4].mean()], [1 - P_YES[4:].mean()]]
-    )
-    # With a column for each class there is nothing to choose: columns are in sorted order.
-    both = cells("no", predicted=np.column_stack([1 - P_YES, P_YES]))
-    np.testing.assert_allclose(
-        both.rate("task_pred", given="group"), soft.rate("task_pred", given="group")
-    )
-
-
-@pytest.mark.parametrize("chosen", ["0", 0, np.int64(0), 0.0, False])
-def test_text_and_numbers_name_the_same_class(chosen):
-    numbers = cells(chosen, labels=[1, 1, 1, 0, 1, 0, 0, 0], predicted=None)
-    assert numbers.tasks == (0,)
-    assert type(numbers.tasks[0]) is int
-    assert cells("false", labels=np.array(LABELS) == "yes", predicted=None).tasks == (False,)
 
 
 FLAGS = Contingency.from_labels(np.eye(2, dtype=int), sensitive_features=["f", "m"])
@@ -199,54 +177,6 @@ def test_auditors_take_the_positive_class(auditor):
         mine.fit(counted.with_positive("b"))
 
 
-@pytest.mark.parametrize("engine", ["pandas", "polars", "duckdb"])
-def test_engines_take_the_positive_class(engine):
-    library = pytest.importorskip(engine)
-    for predicted in (PREDICTED, 1 - P_YES):
-        frame = pd.DataFrame({"t": LABELS, "p": predicted, "a": SEX})
-        if engine == "polars":
-            frame = library.from_pandas(frame).lazy()
-        elif engine == "duckdb":
-            frame = library.from_df(frame)
-        names = {"target": "t", "prediction": "p", "sensitive": "a"}
-        found = Contingency.from_frame(frame, pos_label="no", **names)
-        expected = cells("no", predicted=predicted)
-        assert found.tasks == ("no",)
-        for side in ("task", "task_pred"):
-            rates = [one.rate(side, given="group") for one in (found, expected)]
-            np.testing.assert_allclose(*rates, atol=1e-12)
-
-
-def test_audit_and_the_command_take_the_positive_class(tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    sex = np.repeat(["f", "m"], 200)
-    hired = (rng.random(400) < np.where(sex == "f", 0.3, 0.6)).astype(int)
-    predicted = np.where(rng.random(400) < 0.8, hired, 1 - hired)
-    expected = directional_amplification(1 - hired, 1 - predicted, sensitive_features=sex)
-    told = skbiasamp.audit(
-        hired,
-        predicted,
-        sensitive_features=sex,
-        pos_label=0,
-        auditor=DirectionalAuditor(interval=None, reference="test"),
-    )
-    assert told["directional A->T"].value == pytest.approx(expected, abs=1e-12)
-    assert told.context["tasks"] == [0]
-    counted = Contingency.from_labels(hired, predicted, sensitive_features=sex)
-    assert skbiasamp.audit(
-        counted, y_train=counted, pos_label=0, auditor=DirectionalAuditor(interval=None)
-    )["directional A->T"].value == pytest.approx(expected, abs=1e-12)
-    path = tmp_path / "rows.csv"
-    pd.DataFrame({"t": hired, "p": predicted, "a": sex}).to_csv(path, index=False)
-    columns = ["--target", "t", "--prediction", "p", "--sensitive", "a"]
-    out = tmp_path / "report.json"
-    assert main(["audit", str(path), *columns, "--positive", "0", "--json", str(out)]) == 0
-    assert json.loads(out.read_text())["context"]["tasks"] == [0]
-    capsys.readouterr()
-    assert main(["audit", str(path), *columns, "--positive", "2"]) == 2
-    assert "--positive must be one of the classes of --target t, 0 and 1" in capsys.readouterr().err
-
-
 def reversed_scores(n=200):
     """Labels with scores that fit them, and groups."""
     rng = np.random.default_rng(0)
@@ -259,47 +189,6 @@ def found(topic, *labels, **how):
         *labels, auditor=DirectionalAuditor(interval=None, reference="test"), **how
     )
     return [str(one) for one in report.findings if one.topic == topic]
-
-
-@pytest.mark.parametrize("kind", ["probabilities", "logits", "whole numbers", "weighted"])
-def test_scores_of_the_other_class_are_a_finding(kind):
-    labels, score, sex = reversed_scores()
-    how = {"sensitive_features": list(sex)}
-    hard = (score > 0.5).astype(int)
-    given = {
-        "probabilities": lambda p: ((labels, p), {}),
-        "weighted": lambda p: ((labels, p), {"sample_weight": np.linspace(0.1, 1, len(p))}),
-        "logits": lambda p: ((labels, hard), {"y_score": np.log(p / (1 - p))}),
-        "whole numbers": lambda p: ((labels, hard), {"y_score": np.ceil(10 * p).astype(int)}),
-    }[kind]
-    labelled, more = given(score)
-    assert not found("positive class", *labelled, **how, **more)
-    labelled, more = given(1 - score)
-    (text,) = found("positive class", *labelled, **how, **more)
-    assert "(area under the ROC curve 0.0" in text
-    assert "choose pos_label=0." in text
-    assert not found("positive class", *labelled, **how, **more, pos_label=0)
-
-
-def test_probabilities_of_the_other_group_are_a_finding():
-    """One column is of the group that sorts last: P(f) of f and m was read as P(m)."""
-    men, score, _ = reversed_scores()
-    y, sex = np.arange(len(men)) % 2, np.where(men == 1, "m", "f")
-    auditor = DirectionalAuditor(direction="T->A", interval=None, reference="test")
-
-    def read(pred):
-        report = skbiasamp.audit(
-            y, sensitive_features=sex, sensitive_pred=pred, auditor=auditor, random_state=0
-        )
-        texts = [str(one) for one in report.findings if one.topic == "group scores"]
-        return texts, report["directional T->A"].value
-
-    assert read(score)[0] == []
-    (text,), _ = read(1 - score)
-    assert "read as those of m, and are larger for f (area" in text
-    assert "pass sensitive_pred as two columns, f first" in text
-    found, value = read(np.column_stack([1 - score, score]))  # the way out
-    assert (found, value) == ([], pytest.approx(read(score)[1], abs=1e-12))
 
 
 class Unused(DirectionalAuditor):
@@ -370,29 +259,6 @@ def weak_scores(n, effect, seed=0):
     labels = rng.permutation(np.arange(n) % 2)
     score = special.expit(effect * labels + rng.normal(size=n))
     return labels, score, list("fm" * (n // 2))
-
-
-WEAK = r"Scores were read as those of “no default”, and hardly rank its rows \(area .* {auc}\)\."
-
-
-@pytest.mark.parametrize(("n", "effect"), [(300, -0.2), (2000, -0.1), (300, 0.2)])
-def test_scores_too_weak_to_show_their_class_are_a_finding_that_refuses_nothing(n, effect):
-    labels, score, sex = weak_scores(n, effect)
-    named = np.where(labels == 1, "no default", "default")
-    auc = roc_auc_score(labels, score)
-    how = {"sensitive_features": sex}
-    for given in ((named, score), (named, score > 0.5)):
-        scores = {} if given[1] is score else {"y_score": score}
-        pred = given[1] if given[1] is score else np.where(given[1], "no default", "default")
-        (text,) = found("weak scores", named, pred, **how, **scores)
-        assert re.match(WEAK.format(auc=f"{auc:.3f}" if auc > 0.445 else f"{auc:.2f}"), text)
-        assert "pos_label='default' or pos_label='no default'" in text
-        assert not found("positive class", named, pred, **how, **scores)
-        for chosen in ("default", "no default"):
-            assert not found("weak scores", named, pred, **how, **scores, pos_label=chosen)
-    report = skbiasamp.audit(named, score, **how, auditor=DirectionalAuditor(interval=None))
-    assert report.findings[0].topic == "weak scores"
-    assert np.isfinite(directional_amplification(named, score, **how))
 
 
 def test_curves_explanations_and_commands_refuse_scores_of_the_other_class(tmp_path, capsys):

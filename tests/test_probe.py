@@ -6,14 +6,13 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
-from sklearn import config_context
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
-from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skbiasamp import LeakageProbe
@@ -48,50 +47,10 @@ def test_tells_as_well_as_a_model_cross_validated_by_hand(people):
     assert probe.attacker_ == "LogisticRegression"
 
 
-def test_few_values_are_told_by_a_table(people):
-    probe = LeakageProbe(random_state=0)
-    probe.fit(people[["job"]], sensitive_features=people["sex"])
-    table = pd.crosstab(people["job"], people["sex"], normalize="columns")
-    assert probe.attacker_ == "exact"
-    assert probe.leakage_ == pytest.approx(table.max(axis=1).sum() / 2, abs=0.02)
-
-
 def test_noise_tells_nothing_beside_the_sensitive_column_either(people):
     passed = LeakageProbe(random_state=0).fit(people[["age"]], sensitive_features=people["sex"])
     named = LeakageProbe(sensitive="sex", random_state=0).fit(people[["sex", "age"]])
     assert passed.leakage_ == named.leakage_ < 0.55
-
-
-def test_two_probes_show_what_a_step_removes(people):
-    rng = np.random.default_rng(1)
-    wide = people[["height", "age"]].assign(noise=rng.normal(0, 500, len(people)))
-    pipeline = make_pipeline(
-        LeakageProbe(random_state=0), PCA(1), LeakageProbe(random_state=0), LogisticRegression()
-    )
-    with config_context(enable_metadata_routing=True):
-        for name in ("leakageprobe-1", "leakageprobe-2"):
-            pipeline.named_steps[name].set_fit_request(sensitive_features=True)
-        pipeline.fit(wide, people["age"] > 40, sensitive_features=people["sex"])
-    before, after = (pipeline.named_steps[f"leakageprobe-{i}"] for i in (1, 2))
-    assert before.interval_[0] > after.interval_[1]
-    assert after.leakage_ < 0.56
-
-
-def test_named_columns_need_no_routing(people):
-    pipeline = Pipeline(
-        [
-            ("raw", LeakageProbe(sensitive="sex", random_state=0)),
-            (
-                "encode",
-                ColumnTransformer(
-                    [("job", OneHotEncoder(), ["job"]), ("numbers", "passthrough", ["height"])]
-                ),
-            ),
-            ("model", LogisticRegression()),
-        ]
-    ).fit(people, people["age"] > 40)
-    assert pipeline["raw"].leakage_ > 0.8
-    assert pipeline.predict(people).shape == (600,)
 
 
 @pytest.mark.filterwarnings(f"ignore:{UNMEASURED}")
@@ -222,19 +181,6 @@ def test_features_that_reveal_the_group_together_are_ranked_first():
     for row in two.itertuples():
         other = {"first": "second", "second": "first"}[row.feature]
         assert row.lost == pytest.approx(1 - alone[other])
-
-
-def test_a_copy_reveals_as_much_and_nothing_is_lost_without_it():
-    """The feature is the sex with every tenth row wrong: 90 % of the rows, by any attacker."""
-    sex = np.tile([0, 1], 500)
-    wrong = np.where(np.arange(1000) % 20 < 2, 1 - sex, sex)
-    table = LeakageProbe(random_state=0).rank_features(
-        np.column_stack([np.arange(1000) // 2 % 2, wrong, wrong]), sensitive_features=sex
-    )
-    assert table["feature"].tolist() == [1, 2, 0]
-    np.testing.assert_allclose(table["leakage"][:2], 0.9)
-    np.testing.assert_allclose(table["lost"], 0, atol=1e-12)
-    assert table["proxy"].tolist() == [True, True, False]
 
 
 def test_features_are_ranked_wherever_the_sensitive_feature_is(people):

@@ -241,17 +241,6 @@ def test_a_task_that_is_never_predicted_leaves_the_others_as_they_are():
     assert [result.low, result.high] == pytest.approx([alone.low, alone.high], abs=0.01)
 
 
-def test_groups_that_a_prompt_does_not_predict():
-    job, sex = ["nurse"] * 80 + ["chef"] * 80, list("fffmffmm") * 20
-    drawn = ["f"] * 100 + ["m"] * 60
-    result = PercentageAuditor(reference="test").audit(
-        job, sensitive_features=sex, sensitive_pred=drawn
-    )
-    np.testing.assert_allclose(result.table["base"], [5 / 8, 3 / 8])
-    np.testing.assert_allclose(result.table["observed"], [1, 0])
-    assert result.value == pytest.approx(0.5 - 0.125)
-
-
 def test_label_amplification_has_the_tests_and_intervals_of_a_difference_of_paired_rates():
     rng = np.random.default_rng(5)
     task = (rng.random(300) < 0.7).astype(int)
@@ -268,36 +257,6 @@ def test_label_amplification_has_the_tests_and_intervals_of_a_difference_of_pair
     p_value = 2 * stats.t(df).sf(change / error)
     assert result.p_value == pytest.approx(p_value)
     assert result.table["p_value"].item() == pytest.approx(p_value)
-
-
-def test_label_amplification_takes_a_contingency_and_ignores_its_groups():
-    cells = Contingency.from_labels(COOKS, PREDICTED, sensitive_features=SEX)
-    auditor = LabelAuditor().fit([1] * 6 + [0] * 4)
-    alone, grouped = auditor.audit(COOKS, PREDICTED), auditor.audit(cells)
-    assert alone.value == grouped.value == pytest.approx(10 / 800)
-    assert grouped.table["p_value"].item() == alone.table["p_value"].item()
-    assert auditor.y_at_.to_numpy().tolist() == [[1]]
-    # Without a majority nothing can be amplified.
-    result = LabelAuditor(reference="test").audit(COOKS, PREDICTED)
-    assert (result.published, result.verdict) == (0, "no clear effect")
-    assert len(result.facts.groups) == 1
-
-
-@pytest.mark.parametrize("auditor", AUDITORS)
-def test_a_comparison_is_the_difference_of_two_audits(auditor):
-    rng = np.random.default_rng(6)
-    other = np.where(rng.random(800) < 0.1, 1 - np.array(PREDICTED), PREDICTED)
-    labels, how = COOKS[:-20] + [1] * 20, {"sensitive_features": SEX}  # a majority
-    one, models = auditor(reference="test"), {"old": PREDICTED, "new": other}
-    found = one.compare(labels, models, **how)
-    alone = {name: one.score(labels, each, **how) for name, each in models.items()}
-    table = found.table.set_index("model")
-    assert table["value"].to_dict() == pytest.approx(alone)
-    assert found.difference("new") == pytest.approx(alone["new"] - alone["old"])
-    row = table.loc["new"]
-    assert row["difference_low"] < row["difference"] < row["difference_high"]
-    same = one.compare(labels, {"a": PREDICTED, "b": PREDICTED}, **how)
-    assert same.verdicts == {"b": "no clear difference"}
 
 
 @pytest.mark.slow

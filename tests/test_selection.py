@@ -451,21 +451,6 @@ def test_scores_are_compared_with_the_median_of_all_rows():
     assert table["selection_rate"].tolist() == [0, 0.75]
 
 
-def test_whole_weights_are_repetitions():
-    rng = np.random.default_rng(0)
-    scores, weight = rng.integers(0, 9, 60).astype(float), rng.integers(1, 5, 60)
-    group = rng.choice(["a", "b", "c"], 60)
-    for as_scores in (True, False):
-        held = scores if as_scores else (scores > 4).astype(int)
-        weighted = skbiasamp.selection_rates(
-            held, sensitive_features=group, sample_weight=weight, scores=as_scores
-        )
-        repeated = skbiasamp.selection_rates(
-            np.repeat(held, weight), sensitive_features=np.repeat(group, weight), scores=as_scores
-        )
-        pd.testing.assert_frame_equal(weighted.table, repeated.table)
-
-
 ENDS = [f"{name}_{end}" for name in ("selection_rate", "impact_ratio") for end in ("low", "high")]
 
 
@@ -554,18 +539,6 @@ def test_nobody_selected_in_few_clusters_is_not_known_well():
         assert table.loc["a", "selection_rate_high"] == pytest.approx(wilson.high)
 
 
-def test_clusters_of_one_row_change_nothing():
-    rng = np.random.default_rng(1)
-    group, selected = rng.choice(["a", "b"], 200), rng.integers(0, 2, 200)
-    weight = rng.random(200) + 0.5
-    for kept in ({}, {"sample_weight": weight}):
-        plain, own = (
-            skbiasamp.selection_rates(selected, sensitive_features=group, clusters=ids, **kept)
-            for ids in (None, np.arange(200))
-        )
-        pd.testing.assert_frame_equal(plain.table, own.table)
-
-
 def test_clusters_with_rows_of_both_categories_are_paired():
     """McNemar's test of the same pairs: what they have in common cancels."""
     # Both selected, first alone, second alone, none.
@@ -627,61 +600,6 @@ def test_accuracy_over_tasks_is_worth_as_many_rows_as_its_worst_task():
     ).groups  # fmt: skip
     wilson = share_interval(groups["accuracy"][0], 80)
     assert groups.loc[0, ["accuracy_low", "accuracy_high"]].tolist() == pytest.approx(wilson)
-
-
-def test_tables_of_a_query_that_sums_tasks_are_those_of_rows():
-    pl = pytest.importorskip("polars")
-    rng = np.random.default_rng(6)
-    frame = pd.DataFrame(
-        rng.integers(0, 2, (500, 14)), columns=[f"{c}{i}" for c in "yp" for i in range(7)]
-    )
-    frame["sex"], frame["race"] = rng.choice(["f", "m"], 500), rng.choice(["a", "b", "c"], 500)
-    columns = {
-        "target": [f"y{i}" for i in range(7)],
-        "prediction": [f"p{i}" for i in range(7)],
-        "sensitive": ["sex", "race"],
-        "auditor": DirectionalAuditor(reference="test", interval=None),
-    }
-    rows, query = (
-        skbiasamp.audit_frame(held, **columns) for held in (frame, pl.from_pandas(frame).lazy())
-    )
-    for name in ("selection", "rates", "groups"):
-        pd.testing.assert_frame_equal(getattr(rows, name), getattr(query, name))
-
-
-@pytest.mark.parametrize("scores", [True, False])
-def test_clusters_come_as_a_column_or_an_option(scores):
-    rng = np.random.default_rng(4)
-    ids = np.repeat(np.arange(60), 3)
-    frame = pd.DataFrame({"sex": np.where(ids % 2, "f", "m"), "person": ids})
-    frame["p"] = np.repeat(rng.random(60), 3) if scores else np.repeat(rng.integers(0, 2, 60), 3)
-    columns = {"prediction": "p", "sensitive": "sex", "cluster": "person"}
-    arrays = skbiasamp.selection_rates(
-        frame["p"], sensitive_features=frame[["sex"]], clusters=ids, scores=scores
-    )
-    named = skbiasamp.selection_rates(frame, **columns, scores=scores)
-    pd.testing.assert_frame_equal(arrays.table, named.table)
-    plain = skbiasamp.selection_rates(frame["p"], sensitive_features=frame["sex"], scores=scores)
-    assert (plain.table["selection_rate_low"] > arrays.table["selection_rate_low"] + 0.02).all()
-    pytest.importorskip("jinja2")
-    assert "(60 clusters)" in arrays.to_html()
-
-
-@pytest.mark.parametrize("scores", [True, False])
-def test_frames_and_arrays_say_the_same(applicants, scores):
-    frame = applicants.assign(y=np.arange(len(applicants)) % 3 == 0).astype({"y": int})
-    held = frame["selected"] + np.arange(len(frame)) % 5 * 0.01 if scores else frame["selected"]
-    frame["held"] = held
-    columns = {"prediction": "held", "target": "y", "sensitive": ["sex", "race"]}
-    one = skbiasamp.selection_rates(frame, **columns, scores=scores)
-    other = skbiasamp.selection_rates(
-        held, y_true=frame["y"], sensitive_features=frame[["sex", "race"]], scores=scores
-    )
-    pd.testing.assert_frame_equal(one.table, other.table)
-    pl = pytest.importorskip("polars")
-    lazy = pl.from_pandas(frame).lazy()
-    again = skbiasamp.selection_rates(lazy, **columns, scores=scores)
-    pd.testing.assert_frame_equal(one.table, again.table)
 
 
 def test_what_is_no_prediction_is_refused():
@@ -793,28 +711,6 @@ def test_the_finding_about_error_rates_rests_on_the_interval():
     assert rates.loc["a", FPR[1:]].tolist() == pytest.approx((0.0524, 0.3339), abs=5e-5)
 
 
-def test_comparisons_have_differences_for_each_model():
-    true, pred, group = errors_of({"a": (56, 70), "b": (48, 80)})
-    report = skbiasamp.compare(true, {"x": true, "y": pred}, sensitive_features=group)
-    rates = report.rates.set_index(["model", "group"])
-    assert rates.loc[("y", "a"), FPR[1:]].tolist() == pytest.approx((0.0524, 0.3339), abs=5e-5)
-    assert rates.loc[("x", "a"), FPR[0]] == 0
-
-
-def test_categories_that_do_not_count_are_in_no_difference():
-    true, pred, group = errors_of({"a": (56, 70), "b": (48, 80), "c": (20, 20)})
-    for least, expected in ((0.0, 0.4), (0.3, 0.2)):
-        rates = skbiasamp.selection_rates(
-            pred, y_true=true, sensitive_features=group, min_share=least
-        )
-        assert rates.differences[FPR[0]].item() == pytest.approx(expected, abs=1e-12)
-    true, pred, group = errors_of({"a": (10, 50), "b": (10, 50)})
-    equal = skbiasamp.selection_rates(pred, y_true=true, sensitive_features=group).differences
-    difference, low, high = equal[FPR].iloc[0]
-    assert difference == 0
-    assert low == -high < 0
-
-
 # --------------------------------------------------------------------------- in a report
 
 
@@ -825,12 +721,6 @@ def report(applicants):
         known, target="y", prediction="selected", sensitive=["sex", "race"],
         auditor=DirectionalAuditor(reference="test", interval=None),
     )  # fmt: skip
-
-
-def test_a_report_of_several_columns_has_their_tables(report, published):
-    own, whole = by(report.selection, "race"), by(published, "race").drop("(missing)")
-    shared = ["n", "selected", "selection_rate", "impact_ratio", "impact_ratio_low"]
-    pd.testing.assert_frame_equal(own[shared], whole.loc[own.index, shared])
 
 
 def test_pages_show_the_tables(report, applicants, tmp_path):
@@ -857,17 +747,6 @@ def test_the_coverage_benchmark_runs():
     assert done.returncode == 0, done.stderr
     rows = [line for line in done.stdout.splitlines() if line.startswith("| ") and "%" in line]
     assert len(rows) == 5 * 5 + 9 * 3
-
-
-def test_a_threshold_decides_each_of_several_columns():
-    scores = np.array([[0.2, 0.9], [0.6, 0.1], [0.5, 0.8], [0.1, 0.7]])
-    groups = list("ffmm")
-    decided = skbiasamp.selection_rates(scores, sensitive_features=groups, threshold=0.5).table
-    labelled = skbiasamp.selection_rates(
-        (scores >= 0.5).astype(int), sensitive_features=groups
-    ).table
-    pd.testing.assert_frame_equal(decided, labelled)
-    assert decided["selection_rate"].tolist() == [0.5, 0.5, 0.5, 1.0]
 
 
 def test_the_ratios_that_are_surely_below_four_fifths_are_named_first():

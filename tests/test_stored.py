@@ -215,41 +215,6 @@ def test_rows_of_many_probabilities_are_not_taken_for_others():
     assert (cells + cells).n_cells == 200_000
 
 
-def test_chunks_of_a_file_are_the_file(tmp_path):
-    rows = simulate(1000, 0)
-    rows.to_csv(tmp_path / "rows.csv", index=False)
-    columns = {"target": "target", "sensitive": "group"}
-    auditor = DirectionalAuditor()
-    test = []
-    for chunk in pd.read_csv(tmp_path / "rows.csv", chunksize=150):
-        auditor.partial_fit(chunk, **columns)
-        test.append(Contingency.from_frame(chunk, prediction="prediction", **columns))
-    whole = DirectionalAuditor().fit(rows, **columns)
-    assert auditor.contingency_ == whole.contingency_
-    expected = whole.audit(rows, prediction="prediction", **columns)
-    pd.testing.assert_frame_equal(auditor.audit(sum(test)).table, expected.table)
-
-
-def test_rows_of_fractional_weights_are_the_same_in_any_order():
-    rows = {"y": [1, 1, 0, 0], "sex": ["f", "f", "m", "m"], "w": [0.5, 0.7, 0.3, 0.2]}
-
-    def counted(order):
-        y, sex, weight = (np.array(rows[name])[order] for name in ("y", "sex", "w"))
-        return Contingency.from_labels(y, sensitive_features=sex, sample_weight=weight)
-
-    assert counted([0, 1, 2, 3]) == counted([1, 0, 3, 2])
-    assert counted([0, 1, 2, 3]) != counted([0, 0, 2, 3])
-
-
-def test_fractional_weights_beside_whole_ones_keep_their_rows():
-    rows = simulate(300, 0)
-    whole = Contingency.from_labels(rows["target"], sensitive_features=rows["group"])
-    both = whole + weights_in_memory(rows)
-    weight = np.append(np.ones(300), rows["weight"])
-    assert both.rows_per_weight == pytest.approx(weight.sum() / (weight**2).sum(), rel=1e-12)
-    assert both.rows.sum() == 600
-
-
 # --------------------------------------------------------------------------- contingencies
 
 

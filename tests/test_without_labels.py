@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, metrics
@@ -101,22 +100,6 @@ def test_cells_without_labels_are_stored_added_and_drawn():
     chosen = predictions(["no", "yes"] * 2, list("ffmm"), pos_label="no")
     assert chosen.tasks == (chosen + chosen).tasks == ("no",)
     assert Contingency.from_json(chosen.to_json()).pos_label == "no"
-
-
-def test_cells_without_labels_take_the_classes_of_training():
-    trained = Contingency.from_labels(["no", "yes"] * 2, sensitive_features=list("ffmm"))
-    read = predictions(["yes"] * 4, list("ffmm"), like=trained)
-    assert read == predictions(["yes"] * 4, list("ffmm")).conform(trained)
-    scored = predictions([0.1, 0.2, 0.3, 0.4], list("ffmm"), like=trained, threshold=0.2)
-    np.testing.assert_allclose(scored.rate("task_pred", given="group"), [[0.5], [1.0]])
-
-
-def test_several_tasks_without_labels():
-    tasks = pd.DataFrame({"cooks": [1, 0, 1, 1], "drives": [0, 0, 1, 0]})
-    trained = Contingency.from_labels(tasks, sensitive_features=list("ffmm"))
-    read = predictions(1 - tasks, list("ffmm"), like=trained)
-    assert read.tasks == ("cooks", "drives")
-    np.testing.assert_allclose(read.rate("task_pred", given="group"), [[0.5, 1], [0, 0.5]])
 
 
 # --------------------------------------------------------------------------- what needs labels
@@ -229,19 +212,6 @@ def test_what_needs_labels_or_a_reference_says_so(call, said):
         call()
 
 
-@pytest.mark.parametrize("auditor", LABEL_FREE, ids=ids)
-def test_runs_without_labels(auditor):
-    """The second run predicts what training rows are labelled: it amplifies nothing."""
-    auditor = clone(auditor).set_params(formula="published").fit(REAL, sensitive_features=GENDER)
-    found = auditor.audit_runs(None, [SYNTHETIC, REAL], sensitive_features=GENDER)
-    value = auditor.score(None, SYNTHETIC, sensitive_features=GENDER)
-    assert found.value == pytest.approx(value / 2, abs=1e-12)
-    assert found.low < found.value < found.high
-    runs = {"a": [SYNTHETIC, REAL], "b": [REAL, REAL]}
-    both = auditor.compare(None, runs, sensitive_features=GENDER)
-    assert both.table["value"].tolist() == pytest.approx([value / 2, 0], abs=1e-12)
-
-
 def test_models_without_labels_have_the_classes_of_all():
     """Each model predicts one class of its own, and nobody else knows others."""
     read = Contingency.from_labels(
@@ -319,27 +289,6 @@ def test_intervals_cover_the_gap(known):
 def report(**more):
     given = {"y_train": REAL, "sensitive_train": GENDER, "random_state": 0} | more
     return skbiasamp.audit(None, SYNTHETIC, sensitive_features=GENDER, **given)
-
-
-def test_a_report_without_labels():
-    found = report()
-    assert list(found) == ["directional A->T", "MALS"]
-    assert found.primary == "directional A->T"
-    assert not {"base_rate", "accuracy", "true_positive_rate"} & set(found.rates)
-    assert found.rates["predicted_rate"].tolist() == pytest.approx([48 / 76, 98 / 139])
-    assert "labels" in found.context["not_measured"]
-    assert [finding.topic for finding in found.findings][-1] == "reference as truth"
-    amplified = skbiasamp.audit(
-        None,
-        ["a"] * 90 + ["b"] * 110 + ["a"] * 20 + ["b"] * 180,
-        sensitive_features=["f"] * 200 + ["m"] * 200,
-        y_train=["a"] * 240 + ["b"] * 160 + ["a"] * 160 + ["b"] * 240,
-        sensitive_train=["f"] * 400 + ["m"] * 400,
-        random_state=0,
-    )
-    change = amplified.facts.changes[0]
-    assert (change.group, change.before, change.after) == ("f", 0.4, 0.55)
-    assert (amplified.facts.before, amplified.facts.after) == ("reference rows", "these rows")
 
 
 def test_a_comparison_without_labels():
@@ -434,35 +383,12 @@ def test_prompts_of_generators_are_clusters():
     assert of_copies == pytest.approx(width, rel=0.06)
 
 
-def test_frames_without_a_target_are_compared_with_the_same_column():
-    real, synthetic = (
-        pd.DataFrame({"gender": GENDER, "placed": placed}) for placed in (REAL, SYNTHETIC)
-    )
-    found = skbiasamp.audit_frame(
-        synthetic, prediction="placed", sensitive="gender", train=real, random_state=0
-    )
-    assert found["directional A->T"].value == report()["directional A->T"].value
-    auditor = DirectionalAuditor(base="train").fit(real, target="placed", sensitive="gender")
-    value = auditor.score(synthetic, prediction="placed", sensitive="gender")
-    assert value == found["directional A->T"].value
-
-
 def test_a_fitted_auditor_brings_its_reference():
     known = DirectionalAuditor(base="train")
     known.fit(REAL, sensitive_features=GENDER, reference_is_sample=False)
     found = report(auditor=known, y_train=None, sensitive_train=None)["directional A->T"]
     alone = known.audit(None, SYNTHETIC, sensitive_features=GENDER)
     assert (found.low, found.high) == (alone.low, alone.high)
-
-
-def test_several_sensitive_columns_have_selection_rates():
-    features = pd.DataFrame({"gender": GENDER, "age": ["old", "young", "old"] * 71 + ["old"] * 2})
-    found = skbiasamp.audit(
-        None, SYNTHETIC, sensitive_features=features, y_train=REAL, sensitive_train=features
-    )
-    rates = found.selection.set_index(["by", "category"])["selection_rate"]
-    assert rates["gender", "M"] == pytest.approx(98 / 139)
-    assert "true_positive_rate" not in found.selection
 
 
 @pytest.mark.skipif(not (DATA / "placements_real.csv").exists(), reason="needs reference data")

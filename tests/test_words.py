@@ -16,7 +16,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.utils import estimator_checks
 
-import skbiasamp
 from skbiasamp.text import WordListLabeler, WordMasker, gender_words
 
 MASK = "<group>"
@@ -373,53 +372,6 @@ def test_every_text_has_a_label_and_is_counted(texts, exclusive):
     assert labeler.counts_ == found.sum().to_dict()
     unread = [text for text, none in zip(texts, found["(no label)"], strict=True) if none]
     assert labeler.unread_ == list(dict.fromkeys(unread))
-
-
-def test_every_metric_runs_on_the_columns():
-    rng = np.random.default_rng(0)
-    sex = rng.choice(["f", "m"], 400)
-    cooks = rng.random(400) < 0.3 + 0.4 * (sex == "f")
-    said = np.where(rng.random(400) < 0.3, sex == "f", cooks)
-    drives = rng.random(400) < 0.5
-    also = np.where(drives, " drives", "")
-    human = np.char.add(np.where(cooks, "a person cooks", "a person"), also)
-    model = np.char.add(np.where(said, "Cooking,", "Sitting,"), also)
-    labeler = WordListLabeler({"cook": ["/cook/"], "drive": ["drives"]})
-    truth, predicted = labeler.fit_transform(human.tolist()), labeler.transform(model.tolist())
-    assert truth["cook"].tolist() == cooks.tolist()
-    report = skbiasamp.audit(truth, predicted, sensitive_features=sex, random_state=0)
-    columns = [
-        pd.DataFrame({"cook": one, "drive": drives, "(no label)": ~one & ~drives}).astype(int)
-        for one in (cooks, said)
-    ]
-    expected = skbiasamp.audit(*columns, sensitive_features=sex, random_state=0)
-    assert {name: one.value for name, one in report.items()} == {
-        name: one.value for name, one in expected.items()
-    }
-
-
-def test_a_report_says_how_many_texts_have_no_label():
-    answers = ["yes"] * 30 + ["perhaps"] * 10 + ["yes"] * 36 + ["I cannot answer."] * 4
-    sex = ["f"] * 40 + ["m"] * 40
-    labeler = WordListLabeler({"yes": ["yes"], "no": ["no"]}, exclusive=True, refusals="english")
-    said = labeler.fit_transform(answers)
-    truth = labeler.transform(["yes", "no"] * 40)
-    how = {"sensitive_features": sex, "auditor": skbiasamp.DirectionalAuditor()}
-    report = skbiasamp.audit(truth, said, **how)
-    found = {one.topic: one.text for one in report.findings}
-    assert found["texts without a label"] == (
-        "Rows without a label: 0.0 % in the labels; 12.5 % in the predictions (f 25.0 %, m 0.0 %)."
-    )
-    assert found["refusals"] == (
-        "Refusals: 0.0 % in the labels; 5.0 % in the predictions (f 0.0 %, m 10.0 %)."
-    )
-    classes = said.idxmax(axis=1)
-    truth = truth.idxmax(axis=1)
-    report = skbiasamp.audit(truth, classes, **how)
-    of_classes = {one.topic: one.text for one in report.findings}
-    # Of one class a row, people may want one; of several labels, nobody is asked.
-    assert "not told which outcome people want" in of_classes.pop("favourable class")
-    assert of_classes | found == found
 
 
 def test_it_keeps_the_index_and_survives_copies():
