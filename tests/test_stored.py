@@ -287,6 +287,19 @@ def paths(content):
         yield from ([key, *path] for path in paths(inner))
 
 
+@pytest.mark.parametrize("cluster", [-1, 0.5, 2])
+def test_a_cluster_that_is_not_there_is_refused(cluster):
+    labels, groups = [1, 0, 1, 0, 1], ["f", "f", "m", "m", "m"]
+    cells = Contingency.from_labels(
+        labels, sensitive_features=groups, clusters=["a", "a", "b", "b", "b"]
+    )
+    content = json.loads(cells.to_json())
+    assert {*content["clusters"]["of"]} == {0, 1}
+    content["clusters"]["of"][0] = cluster
+    with pytest.raises(InputError, match="its field 'clusters'"):
+        Contingency.from_json(json.dumps(content))
+
+
 @pytest.mark.parametrize("name", ["task", "group"])
 def test_a_class_of_a_cross_table_may_be_called_like_a_column(name):
     table = pd.DataFrame({name: [1, 2], "other": [3, 4]}, index=["f", "m"])
