@@ -2,10 +2,9 @@
 
 import re
 
-import matplotlib
 import numpy as np
 import pandas as pd
-from matplotlib.colors import to_hex
+import pytest
 
 from skbiasamp.plotting import (
     AmplificationCurveDisplay,
@@ -13,6 +12,9 @@ from skbiasamp.plotting import (
     AmplificationHeatmapDisplay,
     ComparisonDisplay,
 )
+
+matplotlib = pytest.importorskip("matplotlib")
+to_hex = pytest.importorskip("matplotlib.colors").to_hex
 
 PAIRS = {"forest": AmplificationDisplay, "map": AmplificationHeatmapDisplay}
 

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import polars
 from document_parts import part_of
-from drawn import drawn
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
@@ -819,6 +818,8 @@ def first_screens():
 
 @scenario
 def pictures():
+    from drawn import drawn  # which needs Matplotlib
+
     return drawn()
 
 
