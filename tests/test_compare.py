@@ -18,6 +18,7 @@ from skbiasamp import (
     LeakageAuditor,
     MALSAuditor,
 )
+from skbiasamp.metrics import BiasDisparityAuditor, DifferentialFairnessAuditor, PercentageAuditor
 
 FEW = 99
 
@@ -55,6 +56,33 @@ BY_NAME = pytest.mark.parametrize("auditor", AUDITORS, ids=lambda one: repr(one)
 
 
 # ---------------------------------------------------------------------- values
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        MALSAuditor,
+        BiasDisparityAuditor,
+        DifferentialFairnessAuditor,
+        PercentageAuditor,
+        partial(DirectionalAuditor, "T->A"),
+    ],
+)
+def test_a_difference_has_the_other_sign_if_the_other_model_is_the_reference(make, rows):
+    """Few rows of what one model predicts made the interval another one."""
+    auditor, names, sex = make(reference="test"), ("old", "bold"), rows["sex"]
+    models, guessed = {name: rows[name] for name in names}, None
+    if getattr(auditor, "direction", None) == "T->A":
+        guessed = {name: np.where(rows[name] == rows["y"], sex, "m") for name in names}
+        models = None
+    how = {"sensitive_features": sex, "sensitive_preds": guessed}
+    one, other = (
+        auditor.compare(rows["y"], models, reference=name, **how).table.set_index("model").loc[rest]
+        for name, rest in (names, names[::-1])
+    )
+    assert one["difference"] == pytest.approx(-other["difference"], abs=1e-12)
+    assert one["difference_low"] == pytest.approx(-other["difference_high"], abs=1e-12)
+    assert one["p_value"] == pytest.approx(other["p_value"], abs=1e-12)
 
 
 @BY_NAME

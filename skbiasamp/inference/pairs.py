@@ -319,10 +319,13 @@ class Pairs:
 
     def beside(self, other: Pairs) -> Pairs:
         """Return the pairs of the difference to another model, of the same rows and labels."""
+        # The same whichever model is the reference: conditions that are predicted are their own.
+        few = (self.change.unseen + other.change.unseen) / 2
+        change = replace(self.change - other.change, few=few)
         return replace(
             self,
             labelled=other.predicted,
-            change=self.change - other.change,
+            change=change,
             delta=self.moved - other.moved,
             aggregate=self.aggregate.beside(other.aggregate),
         )
