@@ -462,7 +462,6 @@ def _compacted(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
             codes, values = pandas.factorize(column)
             # Half of a surrogate pair is no text that can be written.
             if len(values) <= _MOST_CATEGORIES and all(map(str.isprintable, values)):
-                codes = codes.astype(np.min_scalar_type(-max(len(values), 1)))
                 categories = pandas.Index(values, dtype=object)
                 column = pandas.Series(pandas.Categorical.from_codes(codes, categories))
         columns[name] = column

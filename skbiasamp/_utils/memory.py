@@ -6,7 +6,7 @@ import ctypes
 from functools import cache
 from typing import Any
 
-MANY_ROWS = 100_000  # rows whose arrays are worth the time
+_MANY_ROWS = 100_000  # rows whose arrays are worth the time
 
 
 def give_back_memory(n_rows: float) -> None:
@@ -15,7 +15,7 @@ def give_back_memory(n_rows: float) -> None:
     glibc keeps it for later arrays, which seldom fit into the gaps: a process would grow with each
     step.
     """
-    if n_rows >= MANY_ROWS and (trim := _trim()) is not None:
+    if n_rows >= _MANY_ROWS and (trim := _trim()) is not None:
         trim(0)
 
 

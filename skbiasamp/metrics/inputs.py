@@ -22,7 +22,6 @@ from skbiasamp._input.errors import (
 )
 from skbiasamp._input.rows import read_rows
 from skbiasamp._io import FEW_ROWS, are_files, as_patterns, opened
-from skbiasamp._utils.memory import MANY_ROWS, give_back_memory
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.frames import names_of, open_frame
 
@@ -98,8 +97,6 @@ def count_labels(
         how.setdefault("max_groups", None)
         with renaming(names):
             read = read_rows(y_true, **labels, like=like, scores=scores, **how)
-        if len(read.weight) >= MANY_ROWS:
-            give_back_memory(len(read.weight))
         return Contingency.of_rows(read)
     if any(other is not None for other in labels.values()):
         raise InputTypeError(
