@@ -382,6 +382,7 @@ class TrainedPair:
         return pair.score(table, predicted), pair.best_guess(table)
 
 
+@dataclass(frozen=True, eq=False)
 class ByInput(Members):
     """What is predicted of each row by its input, which a matrix would hold for each row.
 
@@ -389,10 +390,6 @@ class ByInput(Members):
     """
 
     codes: Array
-
-    def __init__(self, of_inputs: Array, codes: Array) -> None:
-        super().__init__(of_inputs)
-        object.__setattr__(self, "codes", codes)
 
     def dense(self, rows: Any, dtype: Any) -> Array:
         """Return what is predicted of some rows."""

@@ -131,10 +131,8 @@ def _optimum(design: Array, codes: Array, weights: Array, ridge: Array, n_classe
         step = np.linalg.solve(square, gradient.reshape(-1, flat, 1))
         step = step.reshape(gradient.shape)
         decrease = (gradient * step).sum(axis=(1, 2))
-        before, length = (
-            _loss(coef[active], design, code, weight, penalty, n_classes),
-            np.ones(len(active)),
-        )
+        before = _loss(coef[active], design, code, weight, penalty, n_classes)
+        length = np.ones(len(active))
         for _ in range(30):
             tried = coef[active] - length[:, None, None] * step
             worse = (

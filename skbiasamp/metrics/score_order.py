@@ -10,7 +10,7 @@ from scipy import stats
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, called, of_one_model
-from skbiasamp._input.labels import Labels, Members, Side, codes_of, ranked
+from skbiasamp._input.labels import Labels, Side, codes_of, ranked
 from skbiasamp.counts.cells import side_of, sides_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.parts import of_model
@@ -177,14 +177,12 @@ def between(scores: Array, most: int) -> Array:
 
 
 def passed(
-    scores: Array, member: Array | Labels, positive: Array, weight: Array, thresholds: Array
+    scores: Array, groups: Labels, positive: Array, weight: Array, thresholds: Array
 ) -> Array:
     """Return the weight of rows with a score of at least each threshold.
 
-    The result is labels (negative, positive) × groups × thresholds; `member` is rows × groups, or
-    the labels of groups.
+    The result is labels (negative, positive) × groups × thresholds.
     """
-    groups = Members(member) if isinstance(member, np.ndarray) else member
     code = np.searchsorted(thresholds, scores, side="right")  # thresholds that a row passes
     sums = [
         [

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError, renaming
+from skbiasamp._input.labels import Codes
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions, check_sample_weight
 from skbiasamp._utils.docstrings import filling
@@ -135,8 +136,8 @@ class ScoredRows:
 
     def at(self, thresholds: Array) -> Operating:
         """Return what decisions would be."""
-        member = self.group[:, None] == np.arange(len(self.sign))
-        above = passed(self.scores, member, self.positive, self.weight, thresholds)
+        groups = Codes(self.group, len(self.sign))
+        above = passed(self.scores, groups, self.positive, self.weight, thresholds)
         return Operating(above, self.sign)
 
     def amplification(self, decided: Array) -> float:

@@ -22,6 +22,7 @@ from skbiasamp._utils.progress import progress
 from skbiasamp.compose.sensitive import ClassifierWrapper, fit_params, ready, require_labels
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.pair_sums import everywhere
 from skbiasamp.metrics.score_order import between, passed
 
 # What `estimator=` may be if thresholds are put on its scores, as scikit-learn checks parameters.
@@ -254,7 +255,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         n, thresholds = len(scores), []
         for own, rate in zip(scores.T, self.base_rates_, strict=True):
             known = between(own[weight > 0], n)
-            reached = passed(own, np.ones((n, 1)), np.zeros(n, bool), weight, known)[0, 0]
+            reached = passed(own, everywhere(n), np.zeros(n, bool), weight, known)[0, 0]
             thresholds.append(known[np.argmin(np.abs(reached / reached[0] - rate))])
         self.thresholds_ = np.array(thresholds, dtype=float)
         return self

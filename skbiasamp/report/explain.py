@@ -275,16 +275,12 @@ def scored_rows(
         y_score, given = labels.pop("y_score"), labels.pop("given", None)
         source = source._replace(y_true=y_true, labels=labels, columns=columns)
     if decides:
-        y_score, names = source.labels["y_pred"], test.classes or (0, 1)
-        above = reached(to_native(y_score, "y_pred"), threshold)
-        decided: Any
+        y_score = source.labels["y_pred"]
+        decided: Any = reached(to_native(y_score, "y_pred"), threshold).astype(np.int8)
         if test.classes:  # of one task
-            names = tuple(sorted(names, key=lambda name: name == test.tasks[0]))
+            names = sorted(test.classes, key=lambda name: name == test.tasks[0])
             # Categories, of which each row takes a byte.
-            known = pd.Index(names, dtype=object)
-            decided = pd.Categorical.from_codes(above[:, 0].astype(np.int8), known)
-        else:
-            decided = np.array(names, dtype=object)[above.astype(int)]
+            decided = pd.Categorical.from_codes(decided[:, 0], pd.Index(names, dtype=object))
         labels = source.labels | {"y_pred": decided}
         source = source._replace(labels=labels, how=source.how | {"threshold": None})
     return source, given, y_score

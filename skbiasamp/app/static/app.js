@@ -190,8 +190,9 @@ const count = (n) => n.toLocaleString("en");
 const local = (n) => String(n).replace(".", files.test.format.decimal || ".");  // a number as the file writes it
 
 function says({number, classes, range, missing}) {
-  const few = classes.length <= 5 ? `: ${classes.map(number ? local : String).join(", ")}` : "";
-  const values = classes.length === 2 ? classes.map(number ? local : String).join(" or ")
+  const written = classes.map(number ? local : String);
+  const few = classes.length <= 5 ? `: ${written.join(", ")}` : "";
+  const values = classes.length === 2 ? written.join(" or ")
     : classes.length ? `${classes.length} ${classes.length === 1 ? "value" : "values"}${few}`
     : number ? `numbers from ${local(range[0])} to ${local(range[1])}` : "many different texts";
   return values + (missing ? `, missing in ${count(missing)} rows` : "");
