@@ -73,8 +73,9 @@ test-docs: $(READY) ## run the code of the docs, the gallery, examples and recip
 test-benchmarks: $(READY) ## run the short form of every benchmark, and check its tables
 	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m benchmarks $(PYTEST_ARGS) tests
 
-fuzz: $(READY) ## make hostile calls for a long time (FUZZ_CALLS=1000000)
+fuzz: $(READY) ## make hostile calls for a long time (FUZZ_CALLS=1000000), and new examples of properties
 	FUZZ_CALLS=$(FUZZ_CALLS) $(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -rP tests/test_fuzz.py tests/test_meaning.py
+	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q --hypothesis-profile fresh $(shell grep -l "^from hypothesis" tests/*.py)
 
 test-no-torch: $(CORE_READY) ## run the same tests in an environment without torch, but those that take long
 	@.venv-core/bin/python -c "import importlib.util, sys; \

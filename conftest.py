@@ -1,9 +1,11 @@
-"""What all tests share: docstrings need their packages, pages a mark, no test a deadline."""
+"""What all tests share: the packages of docstrings, the mark of pages, draws that are the same."""
 
 import gc
 import os
+import random
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -21,9 +23,17 @@ collect_ignore = [
 # Workers that run side by side would wait for each other's threads; read when torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# No test fails because the machine is busy.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# No test fails because the machine is busy, or by examples that the run before did not see.
+settings.register_profile("fresh", deadline=None)  # `make fuzz`
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.load_profile("same")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup():
+    """Seed what `random_state=None` draws from: a test is the same alone and in any order."""
+    np.random.seed(0)  # noqa: NPY002 -- the state that scikit-learn falls back to
+    random.seed(0)
 
 
 @pytest.hookimpl(tryfirst=True)

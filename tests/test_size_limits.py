@@ -81,7 +81,9 @@ def test_estimators_ask_for_fewer_groups():
     calls = [
         lambda g: AmplificationThresholdClassifier(model).fit(X, y, sensitive_features=g),
         lambda g: AuditedClassifier(model, auditor=plain).fit(X, y, sensitive_features=g),
-        lambda g: search(model, X, y, sensitive_features=g, auditor=plain, candidates={}, cv=2),
+        lambda g: search(
+            model, X, y, sensitive_features=g, auditor=plain, candidates={}, cv=2, random_state=0
+        ),
         lambda g: cross_audit(model, X, y, sensitive_features=g, auditor=plain, cv=2, n_halvings=0),
         lambda g: probe.fit(X, sensitive_features=g),
         lambda g: amplification_curve(y, X[:, 0], sensitive_features=g),
