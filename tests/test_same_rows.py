@@ -136,6 +136,9 @@ CALLS = {
     "an audit with scores and strata": lambda rows: audited(
         rows, ONE, score="score", given="dept", sensitive_prediction="guess"
     ),
+    "scores beside an own auditor": lambda rows: audited(
+        rows, ONE | {"prediction": "other"}, score="score", sensitive_prediction="guess"
+    ),
     "strata": lambda rows: audited(rows, ONE, given="dept"),
     "probabilities": lambda rows: audited(rows, ONE | {"prediction": "score"}, given="dept"),
     "many tasks": summed,
@@ -214,6 +217,19 @@ IN_STRATA = Contingency.from_labels(
 )
 IN_COLUMNS = Contingency.from_labels(LABEL, DECISION, sensitive_features=ROWS[["sex", *SEEN]])
 HELD = [
+    (
+        "scores beside an own auditor",
+        lambda: told(
+            skbiasamp.audit(
+                LABEL,
+                ROWS["other"],
+                y_score=ROWS["score"],
+                sensitive_pred=ROWS["guess"],
+                **BY,
+                **PLAIN,
+            )
+        ),
+    ),
     ("strata", lambda: told(skbiasamp.audit(LABEL, DECISION, given=ROWS["dept"], **BY, **PLAIN))),
     ("strata", lambda: told(skbiasamp.audit(IN_STRATA, given="dept", **PLAIN))),
     (

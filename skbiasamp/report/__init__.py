@@ -340,7 +340,7 @@ def _measured(asked: Request) -> AuditReport:
     if every is not None and bounds:
         test = every.test
     _check_rows(test, train, asked)
-    if own is None:
+    if own is None or asked.score is not None:
         source, given, y_score = scored_rows(source, given, (asked.score, y_score), test)
     scored = None
     if y_score is not None:

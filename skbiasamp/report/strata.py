@@ -71,10 +71,11 @@ class RowSource(NamedTuple):
         """
         labels, columns, how = dict(self.labels), dict(self.columns), dict(self.how)
         missing = how.pop("missing", "error")
+        labels.pop("sensitive_pred", None)  # plays no part in group → task
+        columns.pop("sensitive_prediction", None)
         if columns or isinstance(self.y_true, Contingency):
             strata = tuple(names_of(given))
             if columns:
-                columns.pop("sensitive_prediction", None)  # plays no part in group → task
                 columns["sensitive"] = sensitive_and_strata(self.y_true, columns, strata)
                 columns |= {} if models is None else {"prediction": models}
             elif models is not None:
