@@ -360,7 +360,7 @@ def _measured(asked: Request) -> AuditReport:
         scored._forget()  # as many cells as rows, in order, which nothing below asks for
     tables = _tables_of_groups(asked, test, chosen, every)
     chances = y_score if source.how["threshold"] is None and are_chances(y_score, test) else None
-    if in_parts or (chances is not None and own is None):
+    if in_parts or chances is not None:
         scores = asked.score if y_score is None else chances
         of_parts = (given, scores, asked.attributions, random_state, asked.call)
         tables["explanation"] = explained(source, train, *of_parts)
