@@ -102,6 +102,13 @@ def test_a_generator_starts_again_for_each_column():
     assert content(report.columns["gender"]) == content(own)
 
 
+def test_one_column_is_audited_as_if_nothing_was_said_of_several():
+    rows = loans(missing=0).assign(bank=["a", "b"] * 1_500)
+    for how in ({"given": "bank"}, {"score": "granted"}, {}):
+        how |= {"auditor": DirectionalAuditor()}
+        assert content(apart(rows, ["age"], **how)) == content(alone(rows, "age", **how))
+
+
 def test_the_column_that_matters_most_comes_first_everywhere():
     report = plain()
     assert {name: own.verdict.split(".")[0] for name, own in report.judged_columns.items()} == {

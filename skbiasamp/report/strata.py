@@ -85,6 +85,10 @@ class RowSource(NamedTuple):
             if models is not None:
                 labels["y_preds"] = models
                 labels.pop("y_pred", None)
+        if strata and how.get("groups") == "marginal":
+            every = columns.get("sensitive") or labels.get("sensitive_features") or ()
+            if len(every) == len(strata) + 1:  # one column has none beside it to overlap
+                how["groups"] = "intersection"
         # Strata of groups may be many, and are no groups.
         how |= {"max_groups": np.inf, "missing": "group"}
         called = {
