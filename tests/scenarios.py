@@ -823,6 +823,20 @@ def pictures():
     return drawn()
 
 
+@scenario
+def pictures_of_pages():
+    """Return the pictures of pages, tag by tag: each once."""
+    pages = ("model_that_amplifies", "many_groups", "no_labels", "given_a_column", "two_models")
+    watched = ("watch", "watch_without_labels", "watch_without_alarm", "found_mitigations")
+    said = [
+        (name, " ".join(tag.split()))
+        for name in (*pages, *watched)
+        for picture in re.findall("<svg.*?</svg>", SCENARIOS[name]().to_html(), re.DOTALL)
+        for tag in re.findall("<[^/>][^>]*>[^<]*", picture)
+    ]
+    return pd.DataFrame([*dict.fromkeys(said)], columns=["page", "drawn"]).set_index("page")
+
+
 def reports_of_doubtful_rows():
     """Yield reports of rows that are probably not what their user thinks."""
     rows, rng = ROWS(), np.random.default_rng(21)

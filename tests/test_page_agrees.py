@@ -264,19 +264,6 @@ def test_nothing_is_drawn_outside_of_a_picture(name):
         assert all(0 <= float(y) <= height for y in down)
 
 
-def test_candidates_of_a_search_fill_the_height_of_their_picture():
-    """It holds 0, the limit and all intervals, and hardly more."""
-    ((_, _, inner),) = pictures_of(SCENARIOS["found_mitigations"]().to_html())
-    zero = re.findall(r'class="reference"[^>]* y1="([\d.]+)"', inner)
-    ends = re.findall(r'<line x1="[\d.]+" x2="[\d.]+" y1="([\d.]+)" y2="([\d.]+)"/>', inner)
-    limit, height = re.search(
-        r'class="span"[^>]* y="([\d.]+)"[^>]* height="([\d.]+)"', inner
-    ).groups()
-    down = [*map(float, [*zero, *sum(ends, ()), limit]), float(limit) + float(height)]
-    assert 30 < min(down) < 30 + 0.1 * 226  # the frame is from 30 to 256
-    assert 256 - 0.1 * 226 < max(down) < 256
-
-
 @pytest.mark.parametrize("name", ["watch", "watch_of_several_tasks"])
 def test_marks_over_time_stand_at_what_they_say(name):
     ((_, _, inner),) = pictures_of(SCENARIOS[name]().to_html())

@@ -520,23 +520,6 @@ def test_the_page_marks_alarms_and_escapes_names(changed):
     assert "no period can be compared with the reference" in empty.to_html()
 
 
-def test_spans_and_lines_of_the_picture_stand_half_way_between_periods(passing):
-    """Four periods are the reference."""
-    pytest.importorskip("jinja2")
-    html = passing.to_html().partition('<figure class="timeline">')[2]
-    dots = [float(x) for x in re.findall(r'<circle class="dot" cx="([\d.]+)"', html)]
-    assert len(dots) == 12
-    step = dots[1] - dots[0]
-    ends = [x - step / 2 for x in dots]
-    (span,) = re.findall(r'<rect class="span" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', html)
-    assert [float(one) for one in span] == pytest.approx([ends[0], 4 * step], abs=0.05)
-    (since,) = re.findall(r'<rect class="changed" x="([\d.]+)"', html)
-    names = list(passing.to_frame()["period"])
-    assert float(since) == pytest.approx(ends[names.index(passing.onset)], abs=0.05)
-    first, *_ = re.findall(r'<line class="first" x1="([\d.]+)"', html)
-    assert float(first) == pytest.approx(ends[names.index(passing.first_alarm)], abs=0.05)
-
-
 def test_a_period_of_few_rows_does_not_squeeze_the_picture(changed):
     pytest.importorskip("matplotlib").use("Agg")
     from skbiasamp.plotting import TimelineDisplay
