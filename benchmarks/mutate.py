@@ -4,7 +4,7 @@
     make mutate FILE=skbiasamp/inference SAMPLE=40 SEED=1       # of the modules of a folder
 
 Cosmic Ray makes the changes, in a copy of the project. Each change meets the tests that execute its
-lines, fast ones of all files first, for half a minute. Printed are those that no test notices.
+lines, those of its module first, for half a minute. Printed are those that no test notices.
 """
 
 import argparse
@@ -118,8 +118,18 @@ def places_of(path):
     return list(places.values())
 
 
-def tests_of(contexts, around, times, folder):
-    """Return the tests that execute a change: the fastest of each file, then the second of each."""
+def lines_by_test(recorded):
+    """Return how many lines of each file a test executes."""
+    lines = {}
+    for file in recorded.measured_files():
+        of_file = lines[file] = Counter()
+        for contexts in recorded.contexts_by_lineno(file).values():
+            of_file.update({context.rpartition("|")[0] for context in contexts})
+    return lines
+
+
+def tests_of(contexts, around, times, shares, folder):
+    """Return the tests that execute a change, those first that execute little but its file."""
     for node in around:
         lines = range(node.start_pos[0], node.end_pos[0] + 1)
         names = {name.rpartition("|") for line in lines for name in contexts.get(line, ()) if name}
@@ -128,12 +138,9 @@ def tests_of(contexts, around, times, folder):
     # What is set up for one test of a file is used by the others.
     whole = tuple(test.partition("::")[0] if on == "setup" else test for test, _, on in names)
     whole += (OF_PROCESSES[folder],) if folder in OF_PROCESSES else ()
-    turns, of_file, left, chosen = {}, Counter(), LIMIT, []
-    for test in sorted((test for test in times if test.startswith(whole)), key=times.get):
-        file = test.partition("::")[0]
-        turns[test] = of_file[file]
-        of_file[file] += 1
-    for test in sorted(turns, key=turns.get):
+    reaching = [test for test in times if test.startswith(whole)]
+    left, chosen = LIMIT, []
+    for test in sorted(reaching, key=lambda test: (-shares.get(test, 0.0), times[test])):
         if times[test] <= left:
             left -= times[test]
             chosen.append(test)
@@ -186,7 +193,8 @@ def main():
             importlib.import_module(module.name)
     for name in [name for name in sys.modules if name.partition(".")[0] == "skbiasamp"]:
         del sys.modules[name]
-    caught = 0
+    executed, caught = lines_by_test(recorded), 0
+    every = sum(executed.values(), Counter())
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "project")
         shutil.copytree(
@@ -202,7 +210,8 @@ def main():
             # A time of its own: compiled code of the change before is not reused.
             os.utime(target, (count, count))
             contexts = recorded.contexts_by_lineno(str(path))
-            tests = tests_of(contexts, around, times, path.parent.name)
+            shares = {test: n / every[test] for test, n in executed.get(str(path), {}).items()}
+            tests = tests_of(contexts, around, times, shares, path.parent.name)
             if tests and is_caught(copy, tests):
                 caught += 1
             else:

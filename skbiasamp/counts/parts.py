@@ -228,19 +228,43 @@ def outcomes_of(test: Cells, favourable: Any) -> list[bool | None]:
     """
     if favourable is None:
         return [True] * len(test.tasks)
-    wanted = favourable if isinstance(favourable, list) else [favourable]
-    side = test.naming
-    known = side.names if side.one_label and len(side.names) == 2 else test.tasks
-    wanted = [_named(name, known) for name in wanted]
-    if known is test.tasks:
+    wanted = wanted_outcomes(test, favourable)
+    if _outcomes(test) is test.tasks:
         return [True if is_one(task, wanted) else None for task in test.tasks]
     return [is_one(test.tasks[0], wanted)]
 
 
+def wanted_outcomes(test: Cells, favourable: Any, *, numbers: bool = False) -> list[Any]:
+    """Return the classes or tasks that people want, by the names that the rows give them.
+
+    Of `numbers` people may want less.
+    """
+    known = (*test.tasks, "less") if numbers else _outcomes(test)
+    wanted = [
+        _named(name, known)
+        for name in (favourable if isinstance(favourable, list) else [favourable])
+    ]
+    either = known is not test.tasks and not numbers and len({*wanted}) > 1
+    if either or not wanted:
+        raise InputError(
+            "{favourable} must name {what}; got {seen!r}.",
+            what="one of two classes" if either else "a class or task",
+            seen=favourable,
+        )
+    return wanted
+
+
+def _outcomes(test: Cells) -> Sequence[Any]:
+    """Return what people may want: one of two classes, or some of the tasks."""
+    side = test.naming
+    return side.names if side.one_label and len(side.names) == 2 else test.tasks
+
+
 def _named(name: Any, known: Sequence[Any]) -> Any:
     """Return the class or task that a user names; text names a number that is written so."""
-    if is_one(name, known):
-        return name
+    for other in known:
+        if is_one(name, [other]):  # True and 1.0 name the class 1
+            return other
     for other in known:
         if isinstance(name, str) and not isinstance(other, str) and spelt(other) == spelt(name):
             return other

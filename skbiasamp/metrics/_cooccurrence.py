@@ -24,7 +24,7 @@ from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group, renamed_onto
 from skbiasamp.counts.parts import of_model
-from skbiasamp.inference.association import Association
+from skbiasamp.inference.association import Association, known_or_zero
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.inference.runs import Mean, mean_of_runs
@@ -479,8 +479,12 @@ class CooccurrenceAuditor(BaseAuditor):
             value, low, high = result.judged(name)
             verdict = between.verdict(replace(number, value=value, low=low, high=high), **how)
             if verdict == words.ADDS:
-                sizes = [np.nansum(np.abs(models[each].change.value)) for each in (name, reference)]
-                verdict = words.ADDS_MORE if sizes[0] > sizes[1] else words.ADDS_LESS
+                own, other = models[name], models[reference]
+                size = self._number(_sizes_beside(own, other), level)
+                verdict = words.ADDS_MORE if size.value > 0 else words.ADDS_LESS
+                # Both may add as much, to other groups: then neither adds more.
+                if low <= 0 <= high and size.low <= 0 <= size.high:
+                    verdict = words.NO_DIFFERENCE
             verdicts[name] = named.get(verdict, verdict)
         table = result.table.assign(difference_verdict=result.table["model"].map(verdicts))
         return replace(result, table=table)
@@ -623,6 +627,17 @@ class CooccurrenceAuditor(BaseAuditor):
         # Labels that were given are known, even if they are those of the audited rows.
         train = copy.deepcopy(known) if known.weight is test.weight else known
         return renamed_onto(train, test.groups, test.naming.names)
+
+
+def _sizes_beside(own: Pairs, other: Pairs) -> Pairs:
+    """Return by how much larger changes are than those of another model, whatever their direction.
+
+    Each change is taken in the direction that it has.
+    """
+    ways = [np.sign(known_or_zero(each.change.value)) for each in (own, other)]
+    sizes = own.change * ways[0] - other.change * ways[1]
+    ones = np.ones(sizes.value.shape, int)
+    return replace(own, change=sizes, sign=ones, reference=None, signs=None)
 
 
 def _mean(associations: Sequence[Association]) -> Association:

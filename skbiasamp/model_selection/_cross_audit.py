@@ -28,7 +28,7 @@ from skbiasamp._utils.version import made_now
 from skbiasamp._utils.warnings import collected
 from skbiasamp.compose.audited import AuditedClassifier, named_auditors
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.counts.parts import check_model, outcomes_of
+from skbiasamp.counts.parts import check_model, wanted_outcomes
 from skbiasamp.inference import adjust_p_values
 from skbiasamp.inference.influence import interval
 from skbiasamp.inference.runs import Mean
@@ -288,10 +288,10 @@ def cross_audit(
     models = audited_models(estimator if several else {"": estimator}, auditor)
     attribute = attribute_of(models.values(), X, sensitive_features)
     strata = folding.fold_strata(stratify, y, attribute)
+    declared = {}
     if favourable is not None:  # before models are trained
-        outcomes_of(
-            Contingency.from_labels(y, sensitive_features=np.zeros(len(strata))), favourable
-        )
+        cells = Contingency.from_labels(y, sensitive_features=np.zeros(len(strata)))
+        declared["favourable"] = wanted_outcomes(cells, favourable)
     rng = check_random_state(random_state)
     cv = list(cv) if isinstance(cv, Iterator) else cv  # for all repeats
     splits = [folding.splits_of(cv, X, strata, groups, rng) for _ in range(n_repeats)]
@@ -331,8 +331,7 @@ def cross_audit(
             trained[name] = Halves(rows, halves, of_halves)
             step.advance()
         target = getattr(y, "name", None)
-        declared = {"target": target} if isinstance(target, str) else {}
-        declared |= {} if favourable is None else {"favourable": favourable}
+        declared |= {"target": target} if isinstance(target, str) else {}
         results: dict[str, Any] = {}
         for name, template in named.items():
             whole = folding.fitted_auditor(template, rng, y, attribute, sample_weight)

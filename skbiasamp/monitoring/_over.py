@@ -17,7 +17,6 @@ from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import distinct
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.merging import common_names, common_positive, merged, present, within
-from skbiasamp.counts.parts import outcome_names, outcomes_of
 from skbiasamp.inference.power import check_share
 from skbiasamp.metrics.score_order import check_class
 from skbiasamp.monitoring import _periods
@@ -237,12 +236,7 @@ def audit_over(
     pairs = pairs_table(whole.table[["group", "task"]], results, later, watch, alpha)
     span = " to ".join(dict.fromkeys([*inside[:1], *inside[-1:]]))
     context = context_of(first, None, asked.names, asked.call)
-    if favourable is not None:
-        wanted = outcomes_of(first, favourable)
-        names = dict(zip(first.tasks, outcome_names(first, wanted), strict=True))
-        context["favourable"] = [
-            names[t] for t, is_one in zip(first.tasks, wanted, strict=True) if is_one is not None
-        ]
+    context |= asked.wanted(first)
     context["rows"] = f"{sum(cells.total for cells in parts.values()):,.15g} rows"
     return Timeline(
         metric=learned.metric,

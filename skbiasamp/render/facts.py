@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from skbiasamp._utils.formatting import ADDS, OUTSIDE
+from skbiasamp._utils.formatting import ADDS, AMPLIFIES, OUTSIDE, REDUCES, REVERSES
 
 EVERYBODY = "all rows"  # in place of a group
 
@@ -35,6 +35,11 @@ class Change:
     high: float | None = None
     effect: str = "unknown"
 
+    @property
+    def size(self) -> float:
+        """The size of the change, in either direction."""
+        return abs(self.change or 0.0)
+
 
 @dataclass(frozen=True)
 class Gap:
@@ -53,13 +58,30 @@ class Gap:
     high: float | None
 
 
+def is_against(verdict: str, gap: Gap | None) -> bool:
+    """Return whether a gap moves in another way than the verdict of the labels' association.
+
+    The labels may have no clear direction, or other labels give it: those of training rows.
+    """
+    if gap is None:
+        return False
+    before, after = abs(gap.before), abs(gap.after)
+    return {
+        AMPLIFIES: after < before,
+        ADDS: after < before,
+        REDUCES: after > before,
+        REVERSES: gap.before * gap.after > 0,
+    }.get(verdict, False)
+
+
 @dataclass(frozen=True)
 class Who:
     """The group that is worse off: how often it gets what people want, before and after.
 
     `loses` says that its predictions have it less often than its labels, compared with all rows.
     `equal` are other groups of which the same is true to the digit that is shown, and `is_level`
-    says that these are all others: no group is worse off.
+    says that these are all others: no group is worse off. `stays` says that the group had it least
+    before, too.
     """
 
     group: str
@@ -69,6 +91,7 @@ class Who:
     loses: bool
     equal: tuple[str, ...] = ()
     is_level: bool = False
+    stays: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -320,8 +343,9 @@ class Facts:
         The judged number with its interval.
     published, published_low, published_high, shift, selection : float
         What the paper's formula gives, and what it adds to the value.
-    limit, limit_verdict, rows_needed : float, str and float
-        The declared limit of the value, where the interval lies, and how many rows would decide.
+    limit, limit_verdict, rows_needed, lacking : float, str, float and tuple of str
+        The declared limit of the value, where the interval lies, how many rows would decide, and
+        the groups of training labels that were not audited.
     gap, worst, who : Gap, Change and Who
         The first numbers of a page.
     ratios : Ratios
@@ -373,6 +397,7 @@ class Facts:
     limit: float | None = None
     limit_verdict: str | None = None
     rows_needed: float | None = None
+    lacking: tuple[str, ...] = ()
     gap: Gap | None = None
     worst: Change | None = None
     who: Who | None = None
@@ -408,6 +433,11 @@ class Facts:
     unknown: Unknown | None = None
     date: str | None = None
     caveats: tuple[Finding, ...] = ()
+
+    @property
+    def against(self) -> bool:
+        """Whether the gap on the page moves in another way than the verdict says."""
+        return self.view == "gap" and is_against(self.verdict, self.gap)
 
     @property
     def limited(self) -> Change | None:

@@ -406,8 +406,7 @@ def _declared(asked: Request, test: Contingency) -> dict[str, Any]:
         declared["target"] = target
     if asked.reads == "labels" and not test.has("task"):
         declared["labelled"] = False
-    if asked.favourable is not None:
-        declared["favourable"] = asked.favourable
+    declared |= asked.wanted(test)
     if asked.limit is not None:
         declared["limit"] = Limit.checked(asked.limit, one_sided=False).size
     return declared

@@ -229,13 +229,12 @@ def _with_declared(
     report: ComparisonReport, each: Mapping[str, Contingency], train: Any, asked: Request
 ) -> ComparisonReport:
     """Return a report with what the user declared: the favourable class, and a limit."""
-    if asked.favourable is not None:
-        report.context["favourable"] = asked.favourable
+    rows = next(iter(each.values()))
+    report.context.update(asked.wanted(rows))
     if asked.limit is None:
         return report
     report.context["limit"] = Limit.checked(asked.limit, one_sided=False).size
     # Whether the value of each model lies within the limit, by the primary metric.
-    rows = next(iter(each.values()))
     chosen = allowed(of_model(rows, rows.models[0]) if rows.models else rows)
     chosen = chosen if asked.own is None else asked.own
     auditor = chosen[[*report.results].index(report.primary)]

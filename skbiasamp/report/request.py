@@ -26,6 +26,7 @@ from skbiasamp._utils.random import check_seed
 from skbiasamp._utils.version import made_now
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.parts import wanted_outcomes
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.metrics.inputs import COLUMNS, opened_rows, read_train
 from skbiasamp.results import AuditResult, ComparisonResult
@@ -251,6 +252,13 @@ class Request:
         if self.score is not None and self.threshold is not None:
             text = "score= needs predicted labels: pass these, and leave {threshold} out."
             raise InputError(text)
+
+    def wanted(self, test: Contingency) -> dict[str, Any]:
+        """Return the classes, tasks or numbers that people want, as a report's context holds it."""
+        if self.favourable is None or self.reads == "texts":
+            return {}
+        numbers = self.reads == "numbers"
+        return {"favourable": wanted_outcomes(test, self.favourable, numbers=numbers)}
 
     def refuse(self, *unused: str) -> None:
         """Raise if arguments were passed that metrics of numbers or texts do not use.

@@ -61,6 +61,10 @@ def model_facts(result: Any, model: str, context: Mapping[str, Any] | None = Non
         if not math.isnan(low) and abs(2 * abs(value) - abs(moved)) <= 2e-3:
             ends = (2 * low, 2 * high) if value * moved >= 0 else (-2 * high, -2 * low)
             gap = replace(gap, low=ends[0], high=ends[1])
+        elif verdict in (words.ADDS_MORE, words.ADDS_LESS) and first.low and first.high:
+            # The changes of two groups mirror each other.
+            times = abs(moved / first.change) if first.change else 2.0
+            gap = replace(gap, low=times * first.low, high=times * first.high)
     return Facts(
         verdict,
         model=name_of(model),

@@ -27,6 +27,7 @@ from skbiasamp.render.facts import (
     Unknown,
     Who,
     group_by,
+    is_against,
 )
 from skbiasamp.results.exports import as_json, records
 
@@ -132,10 +133,12 @@ def report_facts(report: Any) -> Facts:
         limited["given"] = tuple(name_of(name) for name in report.explanation.context["given"])
         limited["within"] = next(filter(None, within), words.NO_EFFECT)
     if report.limit is not None:
-        (check,) = report.gate(report.limit, on=report.primary).checks
+        gate = report.gate(report.limit, on=report.primary)
+        (check,) = gate.checks
         limited |= {
             "limit": report.limit,
-            "limit_verdict": words.LIMITED.get(check.outcome),
+            "limit_verdict": gate.word(check),
+            "lacking": check.missing,
             "rows_needed": None if math.isnan(check.rows) else check.rows,
         }
     return replace(
@@ -242,13 +245,7 @@ def group_name(group: Any, columns: Sequence[Any]) -> str:
 
 def wanted_in(context: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the classes or tasks that people want, if they were declared."""
-    return tuple(task_name(name, context) for name in classes_wanted(context))
-
-
-def classes_wanted(context: Mapping[str, Any]) -> list[Any]:
-    """Return the classes that people want, of which a user declares one or a list."""
-    names = context.get("favourable")
-    return names if isinstance(names, list) else [] if names is None else [names]
+    return tuple(task_name(name, context) for name in context.get("favourable", ()))
 
 
 # --------------------------------------------------------------------------- changes
@@ -393,6 +390,8 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
     # Across 0 the gap moves, else it grows or shrinks in the direction in which it is.
     sign = math.copysign(1.0, before or after) if before * after >= 0 else 1.0
     gap = Gap(worst.group, EVERYBODY, before, after, sign * (after - before), None, None)
+    if is_against(result.verdict, gap):
+        return None  # the mean over groups is clear, and this group is another one
     if worst.low is None or worst.high is None:
         return gap
     low, high = sorted((sign * worst.low, sign * worst.high))
@@ -477,6 +476,8 @@ def who_of(
         for each in changes
         if (not wanted or each.task in wanted) and MISSING not in each.group
     ]
+    if len(wanted) > 1 and len(tasks) > 1 and _are_exclusive(changes):
+        own = _of_any_class(own)
     losing = [
         each
         for each in own
@@ -507,7 +508,39 @@ def who_of(
         most in losing,
         tuple(each.group for each in alike if each is not most),
         size == "after" and len(alike) == len(of_task),
+        any(sign * ((each.before or 0.0) - (most.before or 0.0)) > 0 for each in own)
+        and not any(sign * ((each.before or 0.0) - (most.before or 0.0)) < 0 for each in own),
     )
+
+
+def _are_exclusive(changes: Sequence[Change]) -> bool:
+    """Return whether tasks are the classes of one label: a row has one of them."""
+    shares: dict[str, float] = {}
+    for each in changes:
+        shares[each.group] = shares.get(each.group, 0.0) + (each.after or 0.0)
+    return all(abs(share - 1) < 1e-9 for share in shares.values())
+
+
+def _of_any_class(changes: Sequence[Change]) -> list[Change]:
+    """Return how often each group has any of these classes.
+
+    The name is that of the class which the group that has them least lacks most.
+    """
+    highest: dict[str, float] = {}
+    by_group: dict[str, list[Change]] = {}
+    for each in changes:
+        highest[each.task] = max(each.after or 0.0, highest.get(each.task, 0.0))
+        by_group.setdefault(each.group, []).append(each)
+    least = min(by_group.values(), key=lambda own: sum(each.after or 0.0 for each in own))
+    name = max(least, key=lambda each: highest[each.task] - (each.after or 0.0)).task
+    before, after = (
+        {group: sum(getattr(each, when) or 0.0 for each in own) for group, own in by_group.items()}
+        for when in ("before", "after")
+    )
+    return [
+        Change(group, name, own[0].n, before[group], after[group])
+        for group, own in by_group.items()
+    ]
 
 
 def ratios_of(

@@ -137,6 +137,26 @@ class Gate(Exported):
     def __bool__(self) -> bool:
         return self.outcome == PASSED
 
+    def word(self, check: GateCheck) -> str | None:
+        """Return what a check's interval says of the limit.
+
+        A model that reverses the association fails wherever its interval lies.
+
+        Parameters
+        ----------
+        check : GateCheck
+            One of the checks.
+
+        Returns
+        -------
+        word : {"within the limit", "outside the limit", "inconclusive", None}
+        """
+        reverses = check.verdict == words.REVERSES
+        limit = Limit(self.limit, self.one_sided)
+        return words.LIMITED.get(
+            limit.outcome(check.low, check.high) if reverses else check.outcome
+        )
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each check.
 
@@ -168,8 +188,9 @@ class Gate(Exported):
         for check in checks:
             side = "below" if check.value < 0 else "above"
             names["reversing" if check.verdict == words.REVERSES else side].append(check.name)
-        every = [check.name for check in checks]
-        return express("gate", "outcome", self, outcome, every, *names.values())
+        lacking = tuple(dict.fromkeys(group for check in checks for group in check.missing))
+        every = [check.name for check in checks if not check.missing]
+        return express("gate", "outcome", self, outcome, every, lacking, *names.values())
 
     def __repr__(self) -> str:
         return printable("\n".join([self.sentence, *(f"  {check}" for check in self.checks)]))

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from skbiasamp._input.classes import spelt
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.render.facts import Finding
-from skbiasamp.results import AuditReport, AuditResult, classes_wanted, group_name, task_name
+from skbiasamp.results import AuditReport, AuditResult, group_name, task_name
 
 ALPHA = 0.05
 WORTH_SAYING = 0.01  # a change of a rate
@@ -68,12 +67,7 @@ class Audited:
     @property
     def favourable(self) -> list[Any]:
         """The classes or tasks that people want; none if the user names none."""
-        return classes_wanted(self.report.context)
-
-    def is_favourable(self, task: Any) -> bool:
-        """Whether people want a class or task; text names a number that is written so."""
-        is_named = not isinstance(task, str) and spelt(task) in map(spelt, self.favourable)
-        return is_named or task in self.favourable
+        return list(self.report.context.get("favourable", ()))
 
 
 Seen = Iterator[dict[str, Any]]  # the numbers of findings

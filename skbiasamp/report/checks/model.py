@@ -93,7 +93,7 @@ def error_rates(audited: Audited) -> Seen:
     base: Any = of_task[of_task[list(differences)[k]] == 0].iloc[0]
     known = differences.loc[[row.name, base.name]].notna().all()
     kinds = [kind for kind in _KINDS if known[f"{kind}_difference"]]
-    if audited.is_favourable(row["task"]):
+    if row["task"] in audited.favourable:
         kinds.reverse()  # who misses what people want is harmed
     yield {
         "task": audited.task(row["task"]),
