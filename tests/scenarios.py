@@ -717,6 +717,45 @@ def audit_of_counts(counts, groups, n):
     )
 
 
+def audit_beside_training(rates, trained):
+    """Audit groups whose training labels have another association."""
+    labels, predicted, groups = rows_of(rates)
+    train, _, of_train = rows_of({name: (rate, rate) for name, rate in trained.items()})
+    how = {"y_train": train, "sensitive_train": of_train, "favourable": 1}
+    return skbiasamp.audit(
+        labels, predicted, sensitive_features=groups, auditor=DirectionalAuditor(), **how
+    )
+
+
+def audit_of_classes(favourable):
+    """Audit three classes, of which one group gets another one less often."""
+    n, names = 500, ("granted", "review", "no")
+    y, p = (
+        np.repeat(np.tile(names, 2), np.rint(np.multiply(n, shares)).astype(int))
+        for shares in ([0.3, 0.3, 0.4, 0.5, 0.2, 0.3], [0.22, 0.35, 0.43, 0.52, 0.19, 0.29])
+    )
+    how = {"auditor": DirectionalAuditor(reference="test"), "favourable": favourable}
+    return skbiasamp.audit(y, p, sensitive_features=np.repeat(["a", "b"], n), **how)
+
+
+@scenario
+def watch_of_labels_that_turn():
+    """Watch a model that keeps its gap while that in the labels changes sides."""
+    n = 500
+    shares = [(0.3, 0.4)] * 6 + [(0.4, 0.3)] * 6  # of the labels of both groups, by month
+    rows = [
+        (f"2026-{month:02d}-01", name, i < n * of, i < n * predicted)
+        for month, both in enumerate(shares, start=1)
+        for name, of, predicted in zip("ab", both, shares[0], strict=True)
+        for i in range(n)
+    ]
+    frame = pd.DataFrame(rows, columns=["day", "group", "y", "p"]).astype({"y": int, "p": int})
+    named = {"time": "day", "target": "y", "prediction": "p", "sensitive": "group"}
+    return skbiasamp.audit_over(
+        frame, **named, reference=3, favourable=True, n_draws=199, random_state=0
+    )
+
+
 def comparison_of(rates, models, **options):
     """Compare models that predict groups so often, the first in the order of names."""
     labels, _, groups = rows_of(rates)
@@ -776,6 +815,20 @@ SITUATIONS = {
     "strata": lambda: audit_of(
         WIDENED, favourable=1, given=pd.Series(np.arange(4_000) % 2, name="shop")
     ),
+    "a gap that may be chance is gone": lambda: audit_of(
+        {"a": (0.32, 0.3), "b": (0.3, 0.3)}, favourable=1
+    ),
+    "a gap as in training, and not as in the labels": lambda: audit_beside_training(
+        {"a": (0.35, 0.31), "b": (0.3, 0.3)}, {"a": 0.3, "b": 0.4}
+    ),
+    "a gap that is turned less than in training": lambda: audit_beside_training(
+        {"a": (0.35, 0.45), "b": (0.3, 0.3)}, {"a": 0.3, "b": 0.4}
+    ),
+    "turned, within the limit": lambda: audit_of(TURNED, limit=0.5),
+    "groups that differ in a capital": lambda: audit_of(
+        {"a": WIDENED["b"], "A": WIDENED["a"]}, favourable=1
+    ),
+    "two classes are wanted": lambda: audit_of_classes(["granted", "review"]),
     "a smaller gap": lambda: comparison_of(WIDENED, [BIASED, FAIR]),
     "a larger gap": lambda: comparison_of(WIDENED, [FAIR, BIASED]),
     "smaller gaps": lambda: comparison_of(
@@ -783,6 +836,15 @@ SITUATIONS = {
     ),
     "two better models": lambda: comparison_of(WIDENED, [BIASED, FAIR, ("other", FAIR[1])]),
     "a still smaller gap": lambda: comparison_of(WIDENED, [FAIR, ("less", {"a": 0.36, "b": 0.34})]),
+    "two models that depart as far": lambda: comparison_of(
+        ADDED, [("old", {"a": 0.25, "b": 0.3}), ("new", {"a": 0.3, "b": 0.25})], favourable=1
+    ),
+    "a model that departs further": lambda: comparison_of(
+        ADDED, [("old", {"a": 0.28, "b": 0.3}), ("new", {"a": 0.37, "b": 0.3})], favourable=1
+    ),
+    "a model that turns the gap further": lambda: comparison_of(
+        WIDENED, [("old", {"a": 0.3, "b": 0.4}), ("new", {"a": 0.25, "b": 0.45})], favourable=1
+    ),
     "a model that turns the gap": lambda: comparison_of(
         WIDENED, [BIASED, ("turned", {"a": 0.2, "b": 0.5})]
     ),

@@ -328,12 +328,16 @@ def test_a_first_screen_of_numbers_has_a_step_for_the_model_and_a_way_to_say_wha
     predicted = 3000 + 900 * (sex == "m") + 0.6 * (pay - 3000 - 600 * (sex == "m"))
     how = {"sensitive_features": sex, "auditor": NumericAuditor(), "random_state": 0}
     found = {each.code: each for each in skbiasamp.audit(pay, predicted, **how).findings}
-    assert found["SBA118"].action == "If more is better, say so: favourable='pay'."
+    step = "Say which is better: favourable='pay' if more, favourable='less' if less."
+    assert found["SBA118"].action == step
     before, after = (side[sex == "m"].mean() for side in (pay, predicted))
     assert str(found["SBA209"]) == (
         f"M: on average, predictions of “pay” are {after - before:.4g} higher than labels. "
         "Find out why predictions of “pay” are higher than labels for m."
     )
+    assert skbiasamp.audit(pay, predicted, favourable="less", **how).facts.who.group == "m"
+    with pytest.raises(ValueError, match="got 'Pay'. There are 'pay' and 'less'"):
+        skbiasamp.audit(pay, predicted, favourable="Pay", **how)
     report = skbiasamp.audit(pay, predicted, favourable="pay", **how)
     assert "SBA118" not in {each.code for each in report.findings}
     text = " ".join(str(report).split())

@@ -365,20 +365,24 @@ def test_the_favourable_class_decides_what_ratios_compare():
         skbiasamp.audit(truth, predicted, **how, auditor=auditors, favourable="repaid")
 
 
-@pytest.mark.parametrize("text", ["1", "1.0"])
-def test_text_names_a_favourable_class_that_is_a_number(text):
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [(int, ["1", "1.0", True, 1.0, [1]]), (bool, [1, "True", "true"]), (float, [1, True, "1"])],
+)
+def test_a_favourable_class_may_be_spelt_otherwise(kind, names):
     """As on the command line, where everything is text."""
     sex = np.repeat(["f", "m"], 400)
     hired = np.tile([1] * 200 + [0] * 200, 2)
     predicted = [1] * 110 + [0] * 90 + [1] * 50 + [0] * 150 + [1] * 180 + [0] * 20 + [1] * 20
-    predicted += [0] * 180
+    rows = hired.astype(kind), np.array(predicted + [0] * 180).astype(kind)
     how = {"sensitive_features": sex, "auditor": skbiasamp.DirectionalAuditor(interval=None)}
-    number, named = (
-        skbiasamp.audit(hired, predicted, **how, favourable=name).findings for name in (1, text)
-    )
-    assert [str(finding) for finding in named] == [str(finding) for finding in number]
-    (errors,) = (finding.text for finding in number if finding.topic == "error rates")
-    assert errors.startswith("Of rows labelled “1”, the model misses it for")
+    number, *named = (skbiasamp.audit(*rows, **how, favourable=name) for name in (kind(1), *names))
+    assert number.facts.who.group == "f"
+    for other in named:
+        assert other.facts.who == number.facts.who
+        assert [*map(str, other.findings)] == [*map(str, number.findings)]
+    (errors,) = (finding.text for finding in number.findings if finding.topic == "error rates")
+    assert errors.startswith("Of rows labelled “")
 
 
 def test_each_sensitive_column_has_a_verdict_of_its_own():

@@ -229,13 +229,14 @@ def outcomes_of(test: Cells, favourable: Any) -> list[bool | None]:
     if favourable is None:
         return [True] * len(test.tasks)
     wanted = wanted_outcomes(test, favourable)
+    wanted = wanted if isinstance(wanted, list) else [wanted]
     if _outcomes(test) is test.tasks:
         return [True if is_one(task, wanted) else None for task in test.tasks]
     return [is_one(test.tasks[0], wanted)]
 
 
-def wanted_outcomes(test: Cells, favourable: Any, *, numbers: bool = False) -> list[Any]:
-    """Return the classes or tasks that people want, by the names that the rows give them.
+def wanted_outcomes(test: Cells, favourable: Any, *, numbers: bool = False) -> Any:
+    """Return the class, or the list of classes or tasks, that people want, as rows name them.
 
     Of `numbers` people may want less.
     """
@@ -247,11 +248,12 @@ def wanted_outcomes(test: Cells, favourable: Any, *, numbers: bool = False) -> l
     either = known is not test.tasks and not numbers and len({*wanted}) > 1
     if either or not wanted:
         raise InputError(
-            "{favourable} must name {what}; got {seen!r}.",
+            "{favourable} must name {what}; got {seen!r}. There are {known}.",
             what="one of two classes" if either else "a class or task",
             seen=favourable,
+            known=quote(known),
         )
-    return wanted
+    return wanted if isinstance(favourable, list) else wanted[0]
 
 
 def _outcomes(test: Cells) -> Sequence[Any]:

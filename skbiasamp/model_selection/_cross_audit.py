@@ -288,7 +288,7 @@ def cross_audit(
     models = audited_models(estimator if several else {"": estimator}, auditor)
     attribute = attribute_of(models.values(), X, sensitive_features)
     strata = folding.fold_strata(stratify, y, attribute)
-    declared = {}
+    declared: dict[str, Any] = {}
     if favourable is not None:  # before models are trained
         cells = Contingency.from_labels(y, sensitive_features=np.zeros(len(strata)))
         declared["favourable"] = wanted_outcomes(cells, favourable)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from skbiasamp._utils.formatting import ADDS, AMPLIFIES, OUTSIDE, REDUCES, REVERSES
+from skbiasamp._utils import formatting as words
 
 EVERYBODY = "all rows"  # in place of a group
 
@@ -59,19 +59,19 @@ class Gap:
 
 
 def is_against(verdict: str, gap: Gap | None) -> bool:
-    """Return whether a gap moves in another way than the verdict of the labels' association.
+    """Return whether a gap moves in another way than the verdict about associations says.
 
-    The labels may have no clear direction, or other labels give it: those of training rows.
+    The labels may have no clear direction, other labels may give it, those of training rows, or two
+    models turn it around.
     """
     if gap is None:
         return False
     before, after = abs(gap.before), abs(gap.after)
-    return {
-        AMPLIFIES: after < before,
-        ADDS: after < before,
-        REDUCES: after > before,
-        REVERSES: gap.before * gap.after > 0,
-    }.get(verdict, False)
+    if verdict == words.REVERSES:
+        return gap.before * gap.after > 0
+    if verdict in (words.ADDS, words.AMPLIFIES, words.ADDS_MORE, words.AMPLIFIES_MORE):
+        return after < before
+    return verdict in (words.REDUCES, words.ADDS_LESS, words.AMPLIFIES_LESS) and after > before
 
 
 @dataclass(frozen=True)
@@ -447,13 +447,13 @@ class Facts:
         says the same: it is twice their change.
         """
         known = [each for each in self.changes if each.low is not None and each.high is not None]
-        if self.limit is None or self.verdict != ADDS or not known:
+        if self.limit is None or self.verdict != words.ADDS or not known:
             return None
         sizes = [abs(each.change or 0.0) for each in known]
         if self.view == "gap" and max(sizes) - min(sizes) < 5e-4:
             return None
         ends = [(each.low or 0.0, each.high or 0.0) for each in known]
-        return known[that_decides(ends, outside=self.limit_verdict == OUTSIDE)]
+        return known[that_decides(ends, outside=self.limit_verdict == words.OUTSIDE)]
 
 
 def that_decides(intervals: Sequence[tuple[float, float]], *, outside: bool) -> int:

@@ -60,9 +60,16 @@ def tone_of(verdict: str) -> str:
     return _TONES.get(words.SIDE_OF[verdict], "unc")
 
 
+def _tone_of(facts: Facts) -> str:
+    """Return the colour of a verdict, or of the gap if this moves in another way."""
+    if facts.against and facts.gap is not None:
+        return "up" if abs(facts.gap.after) > abs(facts.gap.before) else "down"
+    return tone_of(facts.verdict)
+
+
 def first_screen(facts: Facts, topic: str) -> Card:
     """Return what a reader sees first."""
-    chips = [Chip(express("audit", "chip", facts), tone_of(facts.verdict))]
+    chips = [Chip(express("audit", "chip", facts), _tone_of(facts))]
     for each in facts.columns:
         if each.verdict in words.DIRECTION_OF and facts.verdict == words.NO_EFFECT:
             chips.append(Chip(express("audit", "alone_chip", each), tone_of(each.verdict)))
@@ -78,7 +85,7 @@ def first_screen_of_models(models: Sequence[Facts], topic: str) -> Card:
     first = models[0]
     if len(models) == 1:
         texts = express("comparison", "title", first, topic), express("comparison", "lead", first)
-        chips = [Chip(express("comparison", "chip", first), tone_of(first.verdict))]
+        chips = [Chip(express("comparison", "chip", first), _tone_of(first))]
         picture, answers = dumbbell(first, "comparison"), answers_of(first, "comparison")
     else:
         texts = (
@@ -106,8 +113,7 @@ def first_screen_of_columns(
     """
     names, every = [name for name, *_ in columns], [own for _, own, _ in columns]
     chips = [
-        Chip(express("audit", "column_chip", name, own), tone_of(own.verdict))
-        for name, own, _ in columns
+        Chip(express("audit", "column_chip", name, own), _tone_of(own)) for name, own, _ in columns
     ]
     answers = [
         Answer(
@@ -256,7 +262,7 @@ def answers_of(facts: Facts | Watch, file: str) -> list[Answer]:
 
 def _limit_chip(facts: Facts) -> Chip:
     """Return whether the limit is kept, in a word; outside, it has the colour of the verdict."""
-    tone = tone_of(facts.verdict)
+    tone = _tone_of(facts)
     outside = tone if tone != "unc" else "up"
     tones = {None: "none", words.OUTSIDE: outside, words.WITHIN: "unc", words.INCONCLUSIVE: "unc"}
     return Chip(express("audit", "limit_chip", facts), tones[facts.limit_verdict])
@@ -313,6 +319,9 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
     else:
         task = facts.worst.task if facts.worst else changes[0].task
         shown = by_harm([each for each in changes if each.task == task], facts)
+    if facts.against:  # the picture shows the gap
+        effect = "grows" if _tone_of(facts) == "up" else "shrinks"
+        shown = [replace(each, effect=effect) for each in shown]
     cut = 0
     if len(shown) > _FIRST + _LAST:
         large = [each for each in shown if (each.n or 0) >= _FEW]
@@ -352,7 +361,7 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         is_model, sides = bool(facts.models), (facts.before, facts.after)
         titles = [express("page", "gap_in", side, is_model) for side in sides]
         texts = express("page", "from_data", facts), express("page", "from_model", facts)
-        bars = bars_of_gap(shown, titles, texts, facts.gap, tone_of(facts.verdict))
+        bars = bars_of_gap(shown, titles, texts, facts.gap, _tone_of(facts))
     ends = _ends_of(facts.who, facts.tasks) if facts.view in ("gap", "groups") else ("", "")
     return Dumbbell(
         express(file, "caption", facts),
@@ -467,7 +476,7 @@ def _change_panel(facts: Facts) -> Panel | None:
     form = {"points": "+.1f", "means": "+.4g"}.get(unit, "+.3f")
     text = "{} ({} to {})".format(*(number(end, form) for end in (value, low, high)))
     ends = express("page", "less", facts), express("page", "more", facts)
-    picture = IntervalBar(value, low, high, axis, text, tone_of(facts.verdict), ends)
+    picture = IntervalBar(value, low, high, axis, text, _tone_of(facts), ends)
     return Panel(
         express("page", "change_title", facts), picture, express("page", "change_text", facts, unit)
     )

@@ -117,7 +117,8 @@ def audit(
         to it. None: the class that sorts last.
     favourable : label or list of labels, default=None
         The class that people want, such as "paid", or the tasks that they want. Impact ratios
-        compare how often it is predicted. None: the positive class, and every task.
+        compare how often it is predicted. None: the positive class, and every task. Of numbers,
+        the one of which more is better, or "less".
     limit : float, default=None
         The smallest effect that matters, in the unit of the metric. The verdict then says whether
         the effect lies within ±limit; declare it before you look. None: 0 is the only limit.

@@ -116,7 +116,8 @@ def compare(
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
     favourable : label or list of labels, default=None
-        The class that people want, such as "paid", or the tasks that they want. None: unknown.
+        The class that people want, such as "paid", or the tasks that they want; of numbers, the
+        one of which more is better, or "less". None: unknown.
     limit : float, default=None
         The smallest effect that matters, in the unit of the metric: whether each model lies within
         it is in `limit_verdicts`. Declare it before you look.

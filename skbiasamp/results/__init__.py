@@ -7,6 +7,7 @@ from skbiasamp.results._comparison import FINDINGS as COMPARISON_FINDINGS  # noq
 # Not in `__all__`: what other packages of skbiasamp use.
 from skbiasamp.results._comparison import MODEL_COLUMNS as MODEL_COLUMNS
 from skbiasamp.results._comparison import ComparisonResult
+from skbiasamp.results._facts import classes_wanted as classes_wanted
 from skbiasamp.results._facts import group_name as group_name
 from skbiasamp.results._facts import possible_changes as possible_changes
 from skbiasamp.results._facts import task_name as task_name

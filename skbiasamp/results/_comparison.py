@@ -178,7 +178,8 @@ def findings_of_models(report: Any) -> Iterator[Finding]:
         row = {row["model"]: row for row in report._accuracies}.get(model, {})
         least, most = (row.get(f"difference_{end}") for end in ("low", "high"))
         way = words.DIRECTION_OF.get(verdict, 0)
-        if least is not None and most is not None:  # evidence of a gain or a loss
+        known = least is not None and most is not None  # evidence of a gain or a loss
+        if known and not (primary.facts(model).against and "amplifies" in verdict):
             if way > 0 >= least:
                 yield finding_by_code("SBA503", verdict=verdict, **names)
             elif way < 0 and most < 0 and verdict != words.REVERSES:

@@ -245,7 +245,13 @@ def group_name(group: Any, columns: Sequence[Any]) -> str:
 
 def wanted_in(context: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the classes or tasks that people want, if they were declared."""
-    return tuple(task_name(name, context) for name in context.get("favourable", ()))
+    return tuple(task_name(name, context) for name in classes_wanted(context))
+
+
+def classes_wanted(context: Mapping[str, Any]) -> list[Any]:
+    """Return the classes that people want, of which a user declares one or a list."""
+    names = context.get("favourable")
+    return names if isinstance(names, list) else [] if names is None else [names]
 
 
 # --------------------------------------------------------------------------- changes

@@ -38,7 +38,7 @@ from skbiasamp.results._content import (
     table_columns,
     with_interval,
 )
-from skbiasamp.results._facts import ratios_of, who_of
+from skbiasamp.results._facts import classes_wanted, ratios_of, who_of
 from skbiasamp.results.exports import OfMetric, Paged, as_json, records
 from skbiasamp.results.kinds import Kind, pair_of
 
@@ -220,7 +220,7 @@ class Timeline(Paged, OfMetric):
                 labelled = a, b
         changes = [Change(each.group, each.task, None, each.before, each.after) for each in moved]
         tasks = list(dict.fromkeys(each.task for each in moved))
-        rated = changes, tasks, [*map(name_of, self.context.get("favourable", ()))]
+        rated = changes, tasks, [*map(name_of, classes_wanted(self.context))]
         who = who_of(*rated)
         if who is not None:  # compared with the reference
             who = replace(who, loses=(who.after or 0.0) < (who.before or 0.0))

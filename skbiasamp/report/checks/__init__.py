@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.render.facts import Finding
-from skbiasamp.results import AuditReport, AuditResult, group_name, task_name
+from skbiasamp.results import AuditReport, AuditResult, classes_wanted, group_name, task_name
 
 ALPHA = 0.05
 WORTH_SAYING = 0.01  # a change of a rate
@@ -67,7 +67,7 @@ class Audited:
     @property
     def favourable(self) -> list[Any]:
         """The classes or tasks that people want; none if the user names none."""
-        return list(self.report.context.get("favourable", ()))
+        return classes_wanted(self.report.context)
 
 
 Seen = Iterator[dict[str, Any]]  # the numbers of findings

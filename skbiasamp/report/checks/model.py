@@ -272,7 +272,10 @@ def reversed_association(audited: Audited) -> Seen:
         )
     )
     if names:
-        of_train = audited.train is not None and audited.report.primary not in names
+        facts = audited.report.facts
+        of_train = audited.train is not None and (
+            audited.report.primary not in names or facts.against
+        )
         yield {"metrics": names, "train": of_train}
 
 
@@ -283,7 +286,10 @@ def of_limit(audited: Audited) -> Seen:
     if report.limit is None or report.primary is None:
         return
     (of_primary,) = report.gate(report.limit, on=report.primary).checks
-    if of_primary.outcome not in (FAILED, words.INCONCLUSIVE):
+    reverses = of_primary.verdict == words.REVERSES  # which is held wherever it lies
+    if of_primary.outcome not in (FAILED, words.INCONCLUSIVE) or (
+        reverses and report.limit_verdict != words.OUTSIDE
+    ):
         return
     half, gap = report.facts.view == "gap" and report.facts.limited is None, report.facts.gap
     yield {
