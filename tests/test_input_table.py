@@ -171,8 +171,14 @@ def test_input_of_any_container_is_refused_by_name(what):
 SHAPES = [
     (lambda: score(sex=SEX * 2), "sensitive_features", "48 rows but y_true has 24"),
     (lambda: score(sensitive_pred=SEX[:1]), "sensitive_pred", "1 row but y_true has 24"),
-    (lambda: skbiasamp.audit(HIRED, PREDICTED, **BY, favourable=[0, 1]), "favourable", "one of two classes; got [0, 1]"),
-    (lambda: skbiasamp.audit(HIRED, PREDICTED, **BY, favourable=[]), "favourable", "got []. There are 0 and 1"),
+    (
+        lambda: skbiasamp.audit(HIRED, PREDICTED, **BY, favourable=[0, 1]),
+        "favourable", "one of two classes; got [0, 1]",
+    ),
+    (
+        lambda: skbiasamp.audit(HIRED, PREDICTED, **BY, favourable=[]),
+        "favourable", "got []. There are 0 and 1",
+    ),
     (lambda: score(sample_weight=[1] * 7), "sample_weight", "7 rows but y_true has 24"),
     (
         lambda: count(sex={"sex": SEX, "skin": SKIN[:5]}, missing="group"),

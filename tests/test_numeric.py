@@ -336,7 +336,7 @@ def test_a_first_screen_of_numbers_has_a_step_for_the_model_and_a_way_to_say_wha
         "Find out why predictions of “pay” are higher than labels for m."
     )
     assert skbiasamp.audit(pay, predicted, favourable="less", **how).facts.who.group == "m"
-    with pytest.raises(ValueError, match="got 'Pay'. There are 'pay' and 'less'"):
+    with pytest.raises(ValueError, match=r"got 'Pay'\. There are 'pay' and 'less'"):
         skbiasamp.audit(pay, predicted, favourable="Pay", **how)
     report = skbiasamp.audit(pay, predicted, favourable="pay", **how)
     assert "SBA118" not in {each.code for each in report.findings}
