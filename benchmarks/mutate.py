@@ -33,7 +33,7 @@ from cosmic_ray.mutating import mutate_code
 ROOT = Path(__file__).resolve().parents[1]
 LINES = ROOT / ".coverage.mutate"  # which tests execute a line
 TIMES = ROOT / ".coverage.mutate.json"  # how many seconds a test takes
-LIMIT = 30.0
+LIMIT = 60.0  # half a minute without coverage, with which times are taken
 # Tests of what runs in a process of its own, whose lines no coverage knows.
 OF_PROCESSES = {"app": "tests/test_app"}
 # The nearest operators: almost any test notices a distant one.
