@@ -727,6 +727,20 @@ def audit_beside_training(rates, trained):
     )
 
 
+def audit_of_columns(rates, *, numbers=False):
+    """Audit two columns, each on its own, of rows in which one is amplified."""
+    labels, predicted, group = rows_of(rates)
+    frame = pd.DataFrame({"y": labels, "p": predicted, "team": group})
+    frame["shift"] = np.where(np.arange(len(frame)) % 3, "day", "night")
+    named = {"target": "y", "prediction": "p", "sensitive": ["shift", "team"]}
+    how = {"auditor": DirectionalAuditor(reference="test"), "favourable": 1}
+    if numbers:
+        scale = {"day": 100, "night": 300}
+        frame[["y", "p"]] = frame[["y", "p"]].mul(frame["shift"].map(scale), axis=0)
+        how = {"auditor": NumericAuditor(), "favourable": "y"}
+    return skbiasamp.audit_frame(frame, **named, groups="marginal", random_state=0, **how)
+
+
 def audit_of_classes(favourable):
     """Audit three classes, of which one group gets another one less often."""
     n, names = 500, ("granted", "review", "no")
@@ -1006,5 +1020,6 @@ SCENARIOS |= {
         n_repeats=2,
         random_state=0,
     ),
+    "columns_of_numbers": lambda: audit_of_columns(WIDENED, numbers=True),
     "gate": lambda: report(ROWS(), **trained(TRAIN())).gate(0.02),
 }

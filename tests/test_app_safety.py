@@ -278,7 +278,8 @@ CUTS = {
     "below 0": ([1000 * i for i in range(-20, 40)], [0, 20000]),
     "zeros": ([0] * 900 + [*range(100)], [1]),
     "most": ([*range(100)] + [200] * 900, [200]),
-    "few": ([1, 2, 3], []),
+    "few": ([*range(10)], []),
+    "more": ([*range(11)], [3, 7]),
     "one": ([7], []),
     "texts": (["a", 1, 2], []),
 }
@@ -354,6 +355,7 @@ def test_a_column_cannot_be_an_option(tmp_path, page):
     target = tmp_path / "written.html"
     for options in (
         OPTIONS | {"sensitive": ["sex", f"--html={target}"]},
+        OPTIONS | {"sensitive": [f"--html={target}", "sex"]},
         OPTIONS | {"sensitive": [f"--html={target}"]},
         OPTIONS | {"target": [f"--json={target}"]},
     ):

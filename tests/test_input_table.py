@@ -478,6 +478,13 @@ OPTIONS = [
         "threshold", "finite number",
     ),
     (
+        lambda: skbiasamp.audit_frame(
+            pl.DataFrame({"y": HIRED, "g": SEX}).lazy(),
+            target="y", prediction="g", sensitive="g", threshold=0.5,
+        ),
+        "column 'g' (prediction)", "must hold numbers if there is a threshold; got type String",
+    ),
+    (
         lambda: skbiasamp.compare(
             HIRED, {"a": HIRED, "b": HIRED}, **BY, auditor=PLAIN, data_name=["a"]
         ),
