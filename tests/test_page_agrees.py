@@ -241,6 +241,48 @@ def test_a_reader_can_take_the_gap_from_the_rates_that_are_shown():
         assert gaps == pytest.approx([a - b for a, b in zip(first, other, strict=True)])
 
 
+WAYS = {  # what pages say of a gap before and after, as sizes in the direction that it had
+    r"widens the gap|larger gap|so the gap grows|the model adds \d": lambda b, a: abs(a) >= abs(b),
+    r"narrows the gap|smaller gap|so the gap shrinks|gap shrinks by": lambda b, a: abs(a) <= abs(b),
+    "reverses the gap between|changes sides": lambda b, a: a * b <= 0,
+}
+
+
+def random_rates(rng, n, k):
+    """Return labels of k groups, and predictions that are pushed up or down in each of them."""
+    group, near = rng.integers(k, size=n), rng.random() < 0.5
+    rates = rng.uniform(0.4, 0.45, k) if near else rng.uniform(0.2, 0.8, k)
+    label = (rng.random(n) < rates[group]).astype(int)
+    pushed = [
+        np.where(rng.random(n) < abs(push)[group], push[group] > 0, label).astype(int)
+        for push in rng.normal(0, 0.12, (2, k))
+    ]
+    return np.array([*"abcd"])[group], label, pushed
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_words_about_a_gap_are_those_of_its_numbers(trained):
+    """Also where training labels, or two models, turn it around."""
+    seen = set()
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        group, label, (old, new) = random_rates(rng, 2_000, 2 + seed % 3)
+        how = {"sensitive_features": group, "auditor": DirectionalAuditor(), "favourable": True}
+        if trained:
+            other, learned, _ = random_rates(rng, 2_000, 2 + seed % 3)
+            how |= {"y_train": learned, "sensitive_train": other}
+        audited = skbiasamp.audit(label, new, **how)
+        compared = skbiasamp.compare(label, {"old": old, "new": new}, **how)
+        both = compared[compared.primary].facts("new")
+        for told, first in ((audited, audited.facts), (compared, both)):
+            said = " ".join(str(told).split("Share")[0].split())
+            for words, agrees in WAYS.items():
+                if first.gap is not None and (found := re.search(words, said, re.IGNORECASE)):
+                    seen.add(words)
+                    assert agrees(first.gap.before, first.gap.after), (seed, found[0], said)
+    assert seen == {*WAYS}
+
+
 def pictures_of(page):
     """Yield the width, height and content of the pictures of a page that have coordinates."""
     for width, height, inner in re.findall(
