@@ -34,7 +34,7 @@ from skbiasamp.results import FOUR_FIFTHS, AuditResult
 _MOST_SETS = 8  # groups whose subsets are all looked at
 _MOST_MOVES = 5e5  # numbers that a search looks at together
 _MOST_WAYS = 200  # completions that are all audited
-_WIDER = 1.05  # how much wider intervals may be than those of the completions that were audited
+_WIDER = 1.02  # by so much are intervals of completions wider than those that were audited
 _FEW_CELLS = 2e4  # cells × groups × tasks, whose bounds are there without asking
 # How many steps rows of a kind are divided into, by how many sums there are.
 _STEPS = ((12, 1), (6, 8), (4, 60), (2, np.inf))
