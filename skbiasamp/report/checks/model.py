@@ -282,7 +282,8 @@ def of_limit(audited: Audited) -> Seen:
     report = audited.report
     if report.limit is None or report.primary is None:
         return
-    (of_primary,) = report.gate(report.limit, on=report.primary).checks
+    checks = report.gate(report.limit, on=report.primary).checks
+    of_primary = next(check for check in checks if check.name == report.primary)
     if of_primary.outcome not in (FAILED, words.INCONCLUSIVE):
         return
     half, gap = report.facts.view == "gap" and report.facts.limited is None, report.facts.gap
