@@ -360,6 +360,14 @@ COUNTS = [
         lambda: fitted(TWO, direction="T->A").score(count(TWO[["a"]], sensitive_pred=SEX)),
         "The training labels", "indicator columns but the audited ones are one column",
     ),
+    (lambda: skbiasamp.audit(count(pred=PREDICTED), min_rows=9), "min_rows", "is for rows"),
+    (lambda: skbiasamp.audit(count(pred=PREDICTED), max_groups=2), "max_groups", "is for rows"),
+    (
+        lambda: skbiasamp.audit(
+            count(HIRED, PREDICTED, sex=first(None, SEX), missing="drop"), missing="bounds"
+        ),
+        "missing='bounds'", "needs the rows without a group",
+    ),
     (lambda: count().select(groups=["f", "f"]), "groups", "some of 'f' and 'm', each once"),
     (lambda: count().to_json(7), "path", "got int"),
     (lambda: count(max_groups=2**63), "max_groups", "must be a whole number"),

@@ -339,6 +339,11 @@ def _measured(asked: Request) -> AuditReport:
     every = everyone_of(source, test, asked=bounds) if asked.reads == "labels" else None
     if every is not None and bounds:
         test = every.test
+    if bounds and isinstance(asked.y_true, Contingency) and every is None and test.n_dropped:
+        raise InputError(
+            "{missing='bounds'} needs the rows without a group, and this Contingency has left them "
+            "out. Count them with missing='group'."
+        )
     _check_rows(test, train, asked)
     if own is None or asked.score is not None:
         source, given, y_score = scored_rows(source, given, (asked.score, y_score), test)

@@ -160,6 +160,15 @@ class Request:
                 options=", ".join(map(repr, self.policies)),
             )
         check_option("missing", self.missing, self.policies)
+        models = self.y_preds.values() if isinstance(self.y_preds, Mapping) else ()
+        if any(isinstance(rows, Contingency) for rows in (self.y_true, self.y_pred, *models)):
+            for name in ("min_rows", "max_groups"):
+                if getattr(self, name) is not None:
+                    raise InputError(
+                        "{name} is for rows, and a Contingency holds rows that were read. Pass it "
+                        "to Contingency.from_labels or Contingency.from_frame.",
+                        name=name,
+                    )
 
     @cached_property
     def call(self) -> str:
