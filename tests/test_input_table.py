@@ -368,6 +368,28 @@ COUNTS = [
         ),
         "missing='bounds'", "needs the rows without a group",
     ),
+    (
+        lambda: skbiasamp.audit(
+            *QUICK, sensitive_features=BOTH.eq(SEX[0]), groups="indicator", given=SEX
+        ),
+        "given", "needs groups that do not overlap",
+    ),
+    *(
+        (
+            lambda missing=missing: skbiasamp.audit(
+                *QUICK, sensitive_features=first(None, SEX), missing=missing, min_rows=20
+            ),
+            "sensitive_features", "has one group only",
+        )
+        for missing in ("drop", "bounds")
+    ),
+    (
+        lambda: skbiasamp.audit_frame(
+            FRAME, target="hired", prediction="pred", sensitive="sex",
+            train=FRAME.rename(columns={"hired": "was_hired"}),
+        ),
+        "train", "target must name a column; there is no column 'hired'",
+    ),
     (lambda: count().select(groups=["f", "f"]), "groups", "some of 'f' and 'm', each once"),
     (lambda: count().to_json(7), "path", "got int"),
     (lambda: count(max_groups=2**63), "max_groups", "must be a whole number"),

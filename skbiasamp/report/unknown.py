@@ -437,6 +437,8 @@ def everyone_of(source: RowSource, test: Contingency, *, asked: bool) -> Everyon
 
     Of many cells only if the user `asked` for bounds.
     """
+    if (test.count("group") > 0).sum() < 2:
+        return None
     many = test.n_cells * len(test.groups) * len(test.tasks) > _FEW_CELLS
     if test.summed or not test.has("task_pred") or test.indicator or (many and not asked):
         return None
