@@ -384,6 +384,12 @@ COUNTS = [
         for missing in ("drop", "bounds")
     ),
     (
+        lambda: skbiasamp.audit(
+            *QUICK, **BY, sample_weight=[1e3 + 0.5] * N, given=np.arange(N) // 2
+        ),
+        "given", "has 12 different strata in 24 rows",
+    ),
+    (
         lambda: skbiasamp.audit_frame(
             FRAME, target="hired", prediction="pred", sensitive="sex",
             train=FRAME.rename(columns={"hired": "was_hired"}),

@@ -44,7 +44,7 @@ class Strata(NamedTuple):
 
     def check_numbers(self) -> None:
         """Raise if groups or strata look like numbers that were not binned."""
-        n, total = len(self.names), self.cells.total
+        n, total = len(self.names), float(self.cells.rows.sum())
         if n > 1 and total < _FEWEST * n:
             text = "{given} has {n} different strata in {rows:,.15g} rows. Bin numbers first."
             raise InputError(text, n=n, rows=total)
