@@ -383,7 +383,7 @@ def _measured(asked: Request) -> AuditReport:
         report = replace(report, unknown=unknown_of(every, auditor, results[report.primary]))
     if report.limit is not None and report.primary is not None:
         report.gate(report.limit, on=report.primary)  # raises if the limit is none of this metric
-    audited = Audited(report, test, train, scored, n_weights, asked.reads)
+    audited = Audited(report, test, train, scored, n_weights, asked.reads, bool(columns))
     report.findings.extend(findings_of(audited))
     return report
 

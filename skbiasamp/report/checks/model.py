@@ -123,7 +123,7 @@ def _wrong(rates: Any, kind: str) -> float:
 def predicted_probabilities(audited: Audited) -> Seen:
     """Predictions are probabilities."""
     if audited.test.soft("task_pred") and not audited.are_attacks:
-        yield {}
+        yield {"threshold": audited.has_columns}  # arrays have no such option
 
 
 @check("SBA207", "predicted attribute", rank=170, severity="note", owner="policy")
