@@ -351,6 +351,7 @@ COUNTS = [
         "table of counts", "negative values in 1 row, at position 1",
     ),
     (lambda: Contingency.sum(np.array(0)), "contingencies", "got ndarray"),
+    (lambda: count(sex=BOTH["sex"]) + count(sex=BOTH["skin"]), "sensitive", "'sex' and 'skin'"),
     (lambda: count() + count(HIRED, PREDICTED), "'task_pred'", "Only one of two"),
     (lambda: count(HIRED, PREDICTED) + count(HIRED, HALF), "tasks", "different kinds"),
     (lambda: count(TWO) + count(TWO.set_axis(["a", "c"], axis=1)), "task columns", "'b' and 'c'"),
