@@ -24,7 +24,7 @@ from skbiasamp.counts.cells import column, distinct, side_of, sides_of, take, wi
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference.association import known_or_zero
 from skbiasamp.inference.pairs import CLEAR, Pairs
-from skbiasamp.inference.value import _independent_margin, are_joint
+from skbiasamp.inference.value import are_joint
 from skbiasamp.metrics.directional import compares_rows
 from skbiasamp.metrics.inputs import count_labels
 from skbiasamp.render.facts import Unknown
@@ -243,11 +243,11 @@ class Everyone:
         else:
             least = np.where(z[0] * z[1] > 0, np.abs(z).min(axis=0), 0.0)
             clear, never, along = least > CLEAR, of_labels <= CLEAR, np.sign(z[0])
-            always_differ = bool(least.max() > _independent_margin(least.size, 0.95))
-            never_differ = bool(of_labels.max() <= _independent_margin(1, 0.95))
+            always_differ = bool(least.max() > _margin(least.size, 0.95))
+            never_differ = bool(of_labels.max() <= _margin(1, 0.95))
         if verdict == words.NO_EFFECT:
             level = 0.99 if fixed.all() else 0.95
-            return always_differ or bool(of_change.max() <= _independent_margin(1, level))
+            return always_differ or bool(of_change.max() <= _margin(1, level))
         up = part.sum() > 0
 
         def carry(chosen: Array) -> bool:
@@ -368,6 +368,11 @@ def _associations(counts: Array, totals: Array, signs: Any) -> tuple[Array, ...]
     added = np.where(np.isnan(signs), np.where(variance > 1e-15, soft, 0.0), signs * change)
     moved = np.sqrt(np.maximum(variance + of_preds - 2 * shared, 0) + 1 / n**2)
     return added, after, x / sd, change / moved
+
+
+def _margin(n: int, level: float) -> float:
+    """Return so many standard errors that n independent numbers stay within them (Sidak)."""
+    return float(-special.ndtri((1 - level ** (1 / n)) / 2))
 
 
 class _Grid(NamedTuple):
