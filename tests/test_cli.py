@@ -491,6 +491,7 @@ BAD_COLUMNS = [
     ("--target hired hired", "--target hired: this column is named by --target already."),
     ("--score hired", "--score hired: this column is named by --target already."),
     ("--weight sex", "--weight sex: this column is named by --sensitive already."),
+    ("--limit 2", "--limit is 2, and directional A->T cannot be larger than 1"),
 ]
 
 

@@ -96,6 +96,23 @@ def test_several_columns_of_everything(folder, capsys, test):
         assert_same(compared(capsys, "test.csv", *tasks, *predicted), expected)
 
 
+def test_a_column_may_have_any_name_in_quotes(folder, capsys, test):
+    """As in a CSV file; without a model, the column gives its name."""
+    columns = {"q, new": "old", "a=b": "new", 'the "best"': "same"}
+    named = test.assign(**{name: test[of] for name, of in columns.items()}, b=test["old"])
+    named.to_csv("test.csv", index=False)
+    quoted = ['first="q, new"', '"a=b"', '"the ""best"""']
+    report = compared(capsys, "test.csv", *NAMES, "--prediction", *quoted, *PLAIN)
+    expected = skbiasamp.compare(
+        test["hired"],
+        {"first": test["old"], "a=b": test["new"], 'the "best"': test["same"]},
+        sensitive_features=test["sex"],
+        auditor=skbiasamp.DirectionalAuditor(),
+        random_state=0,
+    )
+    assert_same(report, expected)
+
+
 def test_predicted_groups_add_their_direction(folder, capsys, test):
     guessed = ("--sensitive-prediction", "champion=old_sex", "challenger=new_sex")
     report = compared(capsys, "test.csv", *NAMES, *MODELS, *guessed)

@@ -365,6 +365,25 @@ def test_signs_that_training_labels_do_not_show_pass_no_gate():
             assert set(outcomes) == {"passed"}
 
 
+@pytest.mark.parametrize("constant", [False, True])
+def test_a_value_of_pairs_without_signs_passes_no_gate(constant):
+    """It is 0 whatever the model does: here 25 percentage points more for women than for men."""
+    sex, balanced = np.repeat(["f", "m"], 16), np.tile(np.repeat([1, 0], 8), 2)
+    labels = np.ones(32, int) if constant else balanced
+    predicted = np.r_[np.arange(16) < 10, np.arange(16) < 6].astype(int)
+    how = {"sensitive_features": sex, "auditor": DirectionalAuditor()}
+    if not constant:
+        how |= {"y_train": balanced, "sensitive_train": sex}
+    report = skbiasamp.audit(labels, predicted, **how)
+    assert report["directional A->T"].judged == (0, 0, 0)
+    (check,) = report.gate(0.02).checks
+    assert check.outcome == "inconclusive"
+    assert (abs(check.value), check.high - check.low > 0.3) == (0.125, True)
+    comparison = skbiasamp.compare(labels, {"labels": labels, "model": predicted}, **how)
+    assert comparison.gate(0.02).outcome == "inconclusive"
+    assert report.gate(0.6).outcome == comparison.gate(0.6).outcome == "passed"
+
+
 @pytest.mark.slow
 def test_signs_that_training_labels_do_not_show_pass_no_gate_of_a_difference():
     auditor, outcomes = DirectionalAuditor(), []

@@ -359,6 +359,7 @@ COUNTS = [
         "table of counts", "negative values in 1 row, at position 1",
     ),
     (lambda: Contingency.sum(np.array(0)), "contingencies", "got ndarray"),
+    (lambda: count(sex=BOTH["sex"]) + count(sex=BOTH["skin"]), "sensitive", "'sex' and 'skin'"),
     (lambda: count() + count(HIRED, PREDICTED), "'task_pred'", "Only one of two"),
     (lambda: count(HIRED, PREDICTED) + count(HIRED, HALF), "tasks", "different kinds"),
     (lambda: count(TWO) + count(TWO.set_axis(["a", "c"], axis=1)), "task columns", "'b' and 'c'"),
@@ -367,6 +368,42 @@ COUNTS = [
     (
         lambda: fitted(TWO, direction="T->A").score(count(TWO[["a"]], sensitive_pred=SEX)),
         "The training labels", "indicator columns but the audited ones are one column",
+    ),
+    (lambda: skbiasamp.audit(count(pred=PREDICTED), min_rows=9), "min_rows", "is for rows"),
+    (lambda: skbiasamp.audit(count(pred=PREDICTED), max_groups=2), "max_groups", "is for rows"),
+    (
+        lambda: skbiasamp.audit(
+            count(HIRED, PREDICTED, sex=first(None, SEX), missing="drop"), missing="bounds"
+        ),
+        "missing='bounds'", "needs the rows without a group",
+    ),
+    (
+        lambda: skbiasamp.audit(
+            *QUICK, sensitive_features=BOTH.eq(SEX[0]), groups="indicator", given=SEX
+        ),
+        "given", "needs groups that do not overlap",
+    ),
+    *(
+        (
+            lambda missing=missing: skbiasamp.audit(
+                *QUICK, sensitive_features=first(None, SEX), missing=missing, min_rows=20
+            ),
+            "sensitive_features", "has one group only",
+        )
+        for missing in ("drop", "bounds")
+    ),
+    (
+        lambda: skbiasamp.audit(
+            *QUICK, **BY, sample_weight=[1e3 + 0.5] * N, given=np.arange(N) // 2
+        ),
+        "given", "has 12 different strata in 24 rows",
+    ),
+    (
+        lambda: skbiasamp.audit_frame(
+            FRAME, target="hired", prediction="pred", sensitive="sex",
+            train=FRAME.rename(columns={"hired": "was_hired"}),
+        ),
+        "train", "target must name a column; there is no column 'hired'",
     ),
     (lambda: count().select(groups=["f", "f"]), "groups", "some of 'f' and 'm', each once"),
     (lambda: count().to_json(7), "path", "got int"),

@@ -306,6 +306,44 @@ def test_random_numbers_of_the_report_reach_auditors_that_have_none():
     assert own[0].random_state is None
 
 
+def weights_that_round_up():
+    """All rows are predicted, and their weights add up to more than the total."""
+    rng = np.random.default_rng(2)
+    labels, sex = (rng.random(200) < 0.4).astype(int), rng.choice(list("fm"), 200)
+    weight, score = np.exp(rng.normal(size=200)), rng.random(200)
+    rows = {"sensitive_features": sex, "sample_weight": weight, "y_score": score}
+    return labels, np.ones(200, int), rows
+
+
+def one_group_of_four():
+    """Two columns, of which one is audited with an undefined interval."""
+    rows = pd.DataFrame({"sex": ["m"] * 40, "race": ["x"] * 40})
+    train = pd.DataFrame({"sex": list("fm") * 50, "race": list("xxyy") * 25})
+    rows = {"sensitive_features": rows, "y_train": [0, 1] * 50, "sensitive_train": train}
+    return [0, 1] * 20, [0, 1, 1, 1] * 10, {**rows, "limit": 0.02}
+
+
+def metric_of_labels_and_scores():
+    """The metric that gives the verdict is measured twice."""
+    rng = np.random.default_rng(0)
+    labels, predicted = rng.choice(list("abc"), (2, 200))
+    groups = np.column_stack([np.ones(200, int), np.zeros(200, int)])
+    rows = {"sensitive_features": groups, "groups": "indicator", "limit": 0.02}
+    return labels, predicted, {**rows, "y_score": rng.dirichlet(np.ones(3), 200)}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
+@pytest.mark.parametrize(
+    "rows", [weights_that_round_up, one_group_of_four, metric_of_labels_and_scores]
+)
+def test_a_report_of_rare_rows_is_written(rows):
+    labels, predicted, options = rows()
+    report = skbiasamp.audit(labels, predicted, random_state=0, **options)
+    assert report.verdict.split(".")[0] in " ".join(str(report).split())
+    assert "<h1" in report.to_html()
+
+
 def test_there_must_be_something_to_audit():
     y, _, group = counted(AMPLIFIED)
     with pytest.raises(ValueError, match="nothing to audit: pass predictions as y_pred"):

@@ -204,6 +204,54 @@ def test_so_few_rows_turn_a_verdict(known, lost):
     assert (None if turned is None else turned[0]) == fewest
 
 
+def test_a_verdict_that_holds_is_that_of_all_completions():
+    """One of them brings the direction of a pair below two standard errors."""
+    names, known = [("a",), ("b",), ("c",)], [[78, 0, 11, 25], [40, 18, 0, 35], [31, 13, 0, 46]]
+    for lost, kept in (([2, 0, 0, 1], "depends on the unknown"), ([0, 0, 0, 1], "holds")):
+        label, predicted, groups = rows_of([*names, (None,)], [*known, lost])
+        how = {"auditor": DirectionalAuditor(), "random_state": 0}
+        report = skbiasamp.audit(
+            label, predicted, sensitive_features=groups[0], missing="bounds", **how
+        )
+        results = [
+            DirectionalAuditor(reference="test").audit(counted(names, rows, "drop"))
+            for rows in completions(names, np.array(known), [(None,)], np.array([lost]))
+        ]
+        assert report.unknown.verdict == kept
+        assert ({result.verdict for result in results} == {"amplifies"}) == (kept == "holds")
+        assert np.isclose(report.unknown.low, min(result.low for result in results))
+        assert np.isclose(report.unknown.high, max(result.high for result in results))
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_a_verdict_that_holds_is_that_of_many_rows_in_any_group(trained):
+    rng = np.random.default_rng(1)
+    names, n_held = np.array(["a", "b", "c"], dtype=object), 0
+    for _ in range(12):
+        group = rng.integers(0, 3, 1000)
+        label = (rng.random(1000) < 0.3 + 0.15 * group).astype(int)
+        noise = rng.random(1000) < rng.choice([0.3, 0.5, 0.7])
+        predicted = np.where(noise, rng.random(1000) < 0.4 + 0.05 * group, label).astype(int)
+        sex = names[group]
+        sex[980:] = None
+        train = {"y_train": label, "sensitive_train": names[group]} if trained else {}
+        how = {"auditor": DirectionalAuditor(), "random_state": 0, **train}
+        report = skbiasamp.audit(label, predicted, sensitive_features=sex, missing="bounds", **how)
+        if report.unknown.verdict != "holds":
+            continue
+        n_held += 1
+        auditor = DirectionalAuditor(reference="train" if trained else "test")
+        if trained:
+            auditor.fit(label, sensitive_features=names[group])
+        for _ in range(20):
+            of_kind = rng.integers(0, 3, 4)
+            sex[980:] = names[of_kind[2 * label[980:] + predicted[980:]]]
+            result = auditor.audit(label, predicted, sensitive_features=sex)
+            assert result.verdict == report.facts.verdict
+            assert report.unknown.low <= result.low <= result.high <= report.unknown.high
+    assert n_held >= 3
+
+
 def turns_by_hand(n, k, zeros, ones, group):
     """Return how few rows move an impact ratio to the other side of four fifths."""
     below = k[group] / n[group] < 0.8 * max(k / n)

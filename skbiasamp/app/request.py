@@ -58,8 +58,17 @@ class Form:
         if "train" in self.names:
             arguments += ["--train", self.names["train"]]
         for name, values in self.options.items():
+            if name == "prediction" and self.verb == "compare":  # else "a=b" is a model's column
+                values = [_quoted(value) for value in values]
             hyphen = len(values) == 1 and values[0].startswith("-")
             arguments += [f"--{name}={values[0]}"] if hyphen else [f"--{name}", *values]
         for kind, path in OUTPUTS.items():
             arguments += [f"--{kind}", path]
         return arguments
+
+
+def _quoted(column: str) -> str:
+    """Return a column's name so that the command reads it as one, as in a CSV file."""
+    if not re.search('[=,"\r\n]', column):
+        return column
+    return '"{}"'.format(column.replace('"', '""'))

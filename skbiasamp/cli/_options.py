@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import codecs
+import csv
 import difflib
 import importlib
 import inspect
@@ -124,11 +125,24 @@ def _name_and_options(call: str) -> tuple[str, dict[str, Any]]:
     raise ValueError("parameters go by name, such as Class(power=2)")
 
 
+def _columns(text: str) -> list[str]:
+    """Return names between commas; a name with commas stands in quotes, as in a CSV file."""
+    try:
+        return next(csv.reader([text], strict=True), [])
+    except csv.Error:  # its first character is a quote
+        return text.split(",")
+
+
+def _model_or_columns(text: str) -> tuple[str | None, list[str]]:
+    """Return a model's name and its columns, or columns alone: "a=b" in quotes is a column."""
+    return _model(text) if "=" in text and text[0] != '"' else (None, _columns(text))
+
+
 def _model(text: str) -> tuple[str, list[str]]:
     """Return a model's name and its columns."""
     model, _, columns = text.partition("=")
-    names = columns.split(",")
-    if not (model and all(names)):
+    names = _columns(columns)
+    if not (model and names and all(names)):
         raise argparse.ArgumentTypeError(
             f"must be a model's name and its column, such as champion=predicted, or its columns, "
             f"such as champion=p1,p2; got {text!r}"
@@ -350,9 +364,10 @@ _OWN: dict[str, dict[str, dict[str, Any]]] = {
     "compare": {
         "--prediction": {
             **_OF_MODELS,
-            "type": lambda text: _model(text) if "=" in text else (None, text.split(",")),
+            "type": _model_or_columns,
             "help": "a model and the column of its prediction, labels or probabilities; 0/1 "
-            "columns are separated by commas. Without a model: the column in all files, of which "
+            "columns are separated by commas, and a name with commas stands in quotes, as in a "
+            "CSV file. Without a model: the column in all files, of which "
             "each model has its own (TEST is MODEL=FILE), with the same rows unless there is "
             "--train",
         },

@@ -308,7 +308,7 @@ def _report(options: argparse.Namespace) -> int:
     texts = Texts.of(options)
     named = _files.named_columns(options)
     names = _files.names_of_options(named) | {"labels": f"--labels {options.labels}"}
-    names["favourable"] = "--favourable"
+    names |= {"favourable": "--favourable", "limit": "--limit"}
     with renaming(names), progress(", ".join(options.test)), ExitStack() as opened:
 
         def read(paths: list[str], columns: list[Named]) -> Any:

@@ -155,6 +155,10 @@ def merged(contingencies: Iterable[C]) -> C:
             "Contingencies of different kinds cannot be added: one counts rows, another each task "
             "by itself. Make all of them with the same {joint} of Contingency.from_frame."
         )
+    own, *others = dict.fromkeys(part.group_columns for part in every if part.group_columns) or [()]
+    if others:
+        text = "Contingencies of different sensitive columns cannot be added: {one} and {seen}."
+        raise InputError(text, one=quote(own), seen=quote(others[0]))
     for part in every:
         part.require_single("A sum")
     if in_tasks and any(part.soft("task_pred") for part in every):

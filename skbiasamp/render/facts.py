@@ -147,7 +147,7 @@ class Unknown:
     n : float
         The rows without a group.
     verdict : {"holds", "depends on the unknown", None}
-        Whether the verdict holds. None: the first metric has no bounds.
+        Whether the verdict holds. None: neither is certain, or the first metric has no bounds.
     rows, turned_to : float and str
         How few of the rows were found to turn the verdict if they are in some groups, and into
         which. None: none were found, and only the bounds include 0.

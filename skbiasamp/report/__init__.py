@@ -340,6 +340,11 @@ def _measured(asked: Request) -> AuditReport:
     every = everyone_of(source, test, asked=bounds) if asked.reads == "labels" else None
     if every is not None and bounds:
         test = every.test
+    if bounds and isinstance(asked.y_true, Contingency) and every is None and test.n_dropped:
+        raise InputError(
+            "{missing='bounds'} needs the rows without a group, and this Contingency has left them "
+            "out. Count them with missing='group'."
+        )
     _check_rows(test, train, asked)
     if own is None or asked.score is not None:
         source, given, y_score = scored_rows(source, given, (asked.score, y_score), test)
@@ -379,7 +384,7 @@ def _measured(asked: Request) -> AuditReport:
         report = replace(report, unknown=unknown_of(every, auditor, results[report.primary]))
     if report.limit is not None and report.primary is not None:
         report.gate(report.limit, on=report.primary)  # raises if the limit is none of this metric
-    audited = Audited(report, test, train, scored, n_weights, asked.reads)
+    audited = Audited(report, test, train, scored, n_weights, asked.reads, bool(columns))
     report.findings.extend(findings_of(audited))
     return report
 

@@ -387,10 +387,11 @@ def threshold_tables(
     given = source.labels | source.how
     labels: dict[str, Any] = {name: given.get(name) for name in _READ}
     scores = as_numbers(pd.Series(scores), "y_score")
-    base = float(scored.count("task")[0] / scored.total)
+    # Weights that are no whole numbers may add up to a little more than their total.
+    base = min(float(scored.count("task")[0] / scored.total), 1.0)
     shares = [base]
     if test.has("task_pred") and len(test.tasks) == 1:  # decisions of a threshold, probably
-        shares.append(float(test.count("task_pred")[0] / test.total))
+        shares.append(min(float(test.count("task_pred")[0] / test.total), 1.0))
     percentiles = [*np.linspace(0, 1, _N + 2)[1:-1], *(1 - share for share in shares)]
     thresholds = np.unique(np.quantile(scores, percentiles, method="inverted_cdf"))
     rank = np.searchsorted(thresholds, scores, side="left")  # how many are below the score

@@ -19,7 +19,7 @@ from skbiasamp._input.checks import (
     require_auditor,
     require_groups,
 )
-from skbiasamp._input.errors import InputError, InputTypeError, of_columns, renaming
+from skbiasamp._input.errors import InputError, InputTypeError, called, of_columns, renaming
 from skbiasamp._utils.memory import give_back_memory
 from skbiasamp._utils.progress import progress
 from skbiasamp._utils.random import check_seed
@@ -160,6 +160,15 @@ class Request:
                 options=", ".join(map(repr, self.policies)),
             )
         check_option("missing", self.missing, self.policies)
+        models = self.y_preds.values() if isinstance(self.y_preds, Mapping) else ()
+        if any(isinstance(rows, Contingency) for rows in (self.y_true, self.y_pred, *models)):
+            for name in ("min_rows", "max_groups"):
+                if getattr(self, name) is not None:
+                    raise InputError(
+                        "{name} is for rows, and a Contingency holds rows that were read. Pass it "
+                        "to Contingency.from_labels or Contingency.from_frame.",
+                        name=name,
+                    )
 
     @cached_property
     def call(self) -> str:
@@ -313,8 +322,14 @@ def read_training(
     if "prediction" in columns and not isinstance(columns["prediction"], Mapping):
         # Audited rows without labels: their predictions are called as the training labels are.
         named.setdefault("target", columns["prediction"])
-    with renaming(frame="y_train"), opened_rows(y_train, named) as (rows, files):
-        return read_train(rows, sensitive_train, named, **how), files
+    try:
+        with renaming(frame="y_train"), opened_rows(y_train, named) as (rows, files):
+            return read_train(rows, sensitive_train, named, **how), files
+    except InputError as error:  # its columns are called as those of the audited rows are
+        name = called("y_train")
+        if named and y_train is not None and name not in str(error):
+            error.begin_with(f"{name}: ")
+        raise
 
 
 def readied(auditor: Any, train: Contingency | None, random_state: Any) -> Any:

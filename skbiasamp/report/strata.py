@@ -44,7 +44,7 @@ class Strata(NamedTuple):
 
     def check_numbers(self) -> None:
         """Raise if groups or strata look like numbers that were not binned."""
-        n, total = len(self.names), self.cells.total
+        n, total = len(self.names), float(self.cells.rows.sum())
         if n > 1 and total < _FEWEST * n:
             text = "{given} has {n} different strata in {rows:,.15g} rows. Bin numbers first."
             raise InputError(text, n=n, rows=total)
@@ -71,6 +71,11 @@ class RowSource(NamedTuple):
         """
         labels, columns, how = dict(self.labels), dict(self.columns), dict(self.how)
         missing = how.pop("missing", "error")
+        if given is not None and how.get("groups") == "indicator":
+            raise InputError(
+                "{given} needs groups that do not overlap, and those of {groups='indicator'} may. "
+                "Pass columns of values: {groups='marginal'} audits each on its own."
+            )
         labels.pop("sensitive_pred", None)  # plays no part in group → task
         columns.pop("sensitive_prediction", None)
         if columns or isinstance(self.y_true, Contingency):

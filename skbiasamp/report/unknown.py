@@ -5,21 +5,26 @@ A *completion* puts every row without a group into a group that agrees with what
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import Any
+from itertools import combinations_with_replacement, product
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
 from skbiasamp._input.checks import MISSING, Array, Names
 from skbiasamp._input.labels import Codes, Side, codes_of
-from skbiasamp._utils.formatting import DEPENDS, HOLDS
+from skbiasamp._utils import formatting as words
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import column, distinct, side_of, sides_of, take, with_sides
 from skbiasamp.counts.contingency import Contingency
+from skbiasamp.inference.association import known_or_zero
+from skbiasamp.inference.pairs import CLEAR, Pairs
+from skbiasamp.inference.value import are_joint
 from skbiasamp.metrics.directional import compares_rows
 from skbiasamp.metrics.inputs import count_labels
 from skbiasamp.render.facts import Unknown
@@ -28,6 +33,8 @@ from skbiasamp.results import FOUR_FIFTHS, AuditResult
 
 _MOST_SETS = 8  # groups whose subsets are all looked at
 _MOST_MOVES = 5e5  # numbers that a search looks at together
+_MOST_WAYS = 200  # completions that are all audited
+_WIDER = 1.02  # by so much are intervals of completions wider than those that were audited
 _FEW_CELLS = 2e4  # cells × groups × tasks, whose bounds are there without asking
 # How many steps rows of a kind are divided into, by how many sums there are.
 _STEPS = ((12, 1), (6, 8), (4, 60), (2, np.inf))
@@ -194,16 +201,82 @@ class Everyone:
         All numbers of rows of each kind in each group are looked at, or of many rows some. Then the
         bound is wider by as much as what groups add can bend between these numbers.
         """
+        signs = self.signs[self.agree.any(axis=0)]
+        each = [_extremes(grid, own) for grid, own in zip(self._grids(), signs.T, strict=True)]
+        return np.sum(each, axis=0) / signs.size
+
+    def _grids(self) -> Iterator[_Grid]:
+        """Yield the numbers of rows that groups may have of each kind, for each task."""
         groups = np.flatnonzero(self.agree.any(axis=0))
         several = self.agree.sum(axis=1, keepdims=True) > 1
         alone, open_ = ((self.agree & each)[:, groups].T for each in (~several, several))
         sums = max(len(groups) - 2, 0.1) * len(self.test.tasks)
         steps = next(n for n, most in _STEPS if sums <= most)
-        ends = np.zeros(2)
-        for kinds, signs in zip(self.by_name.swapaxes(0, 1), self.signs[groups].T, strict=True):
+        for kinds in self.by_name.swapaxes(0, 1):
             rows = alone @ kinds, open_ @ kinds, several[:, 0] @ kinds
-            ends += _extremes(*rows, signs, steps, self.is_divisible)
-        return ends / self.signs[groups].size
+            yield _grid_of(*rows, steps, self.is_divisible)
+
+    def keeps_direction(self, verdict: str, pairs: Pairs) -> bool:
+        """Return whether every completion surely has the direction that a verdict rests on.
+
+        Each pair is bounded alone, so that some directions that are kept are not seen to be.
+        `pairs` are those of the rows with a group; the interval is the caller's to look at.
+        """
+        groups = self.agree.any(axis=0)
+        signs, below, above = self.signs[groups], [], []
+        fixed = ~np.isnan(signs)
+        if fixed.any() and not fixed.all():  # labels of two samples give directions
+            return False
+        for grid, own in zip(self._grids(), signs.T, strict=True):
+            numbers = np.stack(grid.associations(own), axis=-1)
+            away = grid.outside[..., None]
+            below.append(np.where(away, np.inf, numbers).min(axis=(1, 2, 3, 4)))
+            above.append(np.where(away, -np.inf, numbers).max(axis=(1, 2, 3, 4)))
+        ends = np.array([below, above])  # ends × tasks × groups × numbers
+        part, after, z, _ = np.moveaxis(ends, -1, 0)
+        of_part, of_after, of_labels, of_change = np.moveaxis(np.abs(ends).max(axis=0), -1, 0)
+        if fixed.all():
+            clear = pairs.clear[groups].T
+            never, along = ~clear, np.sign(known_or_zero(pairs.signs.values[groups].T))
+            always_differ = pairs.reference is None or are_joint(pairs.reference)
+            never_differ = not always_differ
+        else:
+            least = np.where(z[0] * z[1] > 0, np.abs(z).min(axis=0), 0.0)
+            clear, never, along = least > CLEAR, of_labels <= CLEAR, np.sign(z[0])
+            always_differ = bool(least.max() > _margin(least.size, 0.95))
+            never_differ = bool(of_labels.max() <= _margin(1, 0.95))
+        if verdict == words.NO_EFFECT:
+            level = 0.99 if fixed.all() else 0.95
+            return always_differ or bool(of_change.max() <= _margin(1, level))
+        up = part.sum() > 0
+
+        def carry(chosen: Array) -> bool:
+            """Whether the parts of some pairs surely are at least half of the value."""
+            least = part[0] if up else -part[1]
+            return bool(least[chosen].sum() >= of_part[~chosen].sum())
+
+        if verdict == words.ADDS:
+            return never_differ or carry(never)
+        kept = np.where(along > 0, after[0], -after[1])[clear].sum()
+        kept -= of_after[~clear & ~never].sum()
+        return always_differ and carry(clear) and (up or kept >= 0)
+
+    def completions(self) -> list[Contingency] | None:
+        """Return the rows of all completions; None if there are many."""
+        cells = np.flatnonzero(self.lost & self.may_be.any(axis=1) & (self.cells.weight > 0))
+        rows = self.cells.weight[cells].astype(int)
+        kinds = [(np.flatnonzero(self.may_be[i]), n) for i, n in zip(cells, rows, strict=True)]
+        n_ways = math.prod(math.comb(n + len(able) - 1, n) for able, n in kinds)
+        if not self.cells.whole or n_ways > _MOST_WAYS:
+            return None
+        known = (self.may_be & ~self.lost[:, None]) * self.cells.weight[:, None]
+        every = []
+        for way in product(*(combinations_with_replacement(able, n) for able, n in kinds)):
+            weight = known.copy()
+            for cell, groups in zip(cells, way, strict=True):
+                np.add.at(weight[cell], list(groups), 1.0)
+            every.append(self._completed(weight))
+        return every
 
     def turned(self, judge: Callable[[Contingency], str]) -> tuple[float, str] | None:
         """Return how few rows turn the verdict if they are in some groups, and into which.
@@ -260,7 +333,12 @@ class Everyone:
 
 
 def _amplifications(counts: Array, totals: Array, signs: Any) -> Array:
-    """Return what pairs add to the value: sign × change, as `inference` has it for whole rows.
+    """Return what pairs add to the value: sign × change, as `inference` has it for whole rows."""
+    return _associations(counts, totals, signs)[0]
+
+
+def _associations(counts: Array, totals: Array, signs: Any) -> tuple[Array, ...]:
+    """Return what pairs add to the value, predicted associations, and z of labels and of changes.
 
     The last axis of `counts`, of a group, and of `totals`, of all rows, is of kinds.
     """
@@ -269,46 +347,79 @@ def _amplifications(counts: Array, totals: Array, signs: Any) -> Array:
         [c[..., kinds].sum(axis=-1) for c in (counts, totals)] for kinds in ([2, 3], [1, 3], [3])
     )
     x = labels / n - all_labels / total
-    change = preds / n - all_preds / total - x
+    after = preds / n - all_preds / total
+    change = after - x
     own = 1 / n / np.sqrt(1 - np.minimum(1 / n, 0.5))  # HC2
-    variance, shared = (
-        own * (own - 2 / total) * (common - labels * other / n)
-        + (all_common - all_labels * all_other / total) / total**2
-        for common, other, all_common, all_other in (
-            (labels, labels, all_labels, all_labels),
-            (both, preds, all_both, all_preds),
+    variance, shared, of_preds = (
+        own * (own - 2 / total) * (common - first * other / n)
+        + (all_common - all_first * all_other / total) / total**2
+        for common, first, other, all_common, all_first, all_other in (
+            (labels, labels, labels, all_labels, all_labels, all_labels),
+            (both, labels, preds, all_both, all_labels, all_preds),
+            (preds, preds, preds, all_preds, all_preds, all_preds),
         )
     )
-    variance, shared = (each * total / (total - 1) for each in (variance, shared))
+    variance, shared, of_preds = (
+        each * total / (total - 1) for each in (variance, shared, of_preds)
+    )
     sd = np.sqrt(np.maximum(variance, 0) + 1 / n**2)
     slope = 2 / np.sqrt(np.pi) * np.exp(-((x / sd) ** 2)) / sd
     soft = special.erf(x / sd) * change - slope * (shared - variance)
-    return np.where(np.isnan(signs), np.where(variance > 1e-15, soft, 0.0), signs * change)
+    added = np.where(np.isnan(signs), np.where(variance > 1e-15, soft, 0.0), signs * change)
+    moved = np.sqrt(np.maximum(variance + of_preds - 2 * shared, 0) + 1 / n**2)
+    return added, after, x / sd, change / moved
 
 
-def _extremes(
-    known: Array, most: Array, open_: Array, signs: Array, n_steps: int, divisible: bool
-) -> Array:
-    """Return the least and the most that groups add to the value (known rows: groups × kinds).
+def _margin(n: int, level: float) -> float:
+    """Return so many standard errors that n independent numbers stay within them (Sidak)."""
+    return float(-special.ndtri((1 - level ** (1 / n)) / 2))
 
-    At `most` so many rows may be added to each group, and all that are `open_` have to be. What a
-    group adds follows from its own rows, so that groups are taken in one after the other.
+
+class _Grid(NamedTuple):
+    """The numbers of rows of each kind that may be added to each group: all, or some of many.
+
+    `counts` of the group, and `totals` of all rows; `outside` are more than a group may have.
+    Axes are groups, what is added of each kind, and kinds. `coarse` are kinds of which some numbers
+    are left out.
+    """
+
+    counts: Array
+    totals: Array
+    outside: Array
+    coarse: Array
+
+    def associations(self, signs: Array) -> tuple[Array, ...]:
+        """Return `_associations` of each group with each number of rows added."""
+        return _associations(self.counts, self.totals, signs[:, None, None, None, None])
+
+
+def _grid_of(known: Array, most: Array, open_: Array, n_steps: int, divisible: bool) -> _Grid:
+    """Return what may be added to groups (known rows: groups × kinds).
+
+    At `most` so many rows may be added to each group, and all that are `open_` have to be.
     """
     steps = np.where(open_ > 0, np.minimum(open_, n_steps) if divisible else n_steps, 0).astype(int)
     size = np.divide(open_, steps, out=np.ones(4), where=steps > 0)
     at = np.moveaxis(np.indices((steps + 1).tolist()), 0, -1)
     shape = (len(known), *[1] * 4, 4)
-    each = _amplifications(
-        known.reshape(shape) + at * size, known.sum(axis=0) + open_, signs.reshape(shape[:-1])
-    )
+    outside = (at > np.ceil(most / size - 1e-9).reshape(shape)).any(axis=-1)
+    coarse = np.flatnonzero((steps > 0) & ~((steps == open_) & divisible))
+    return _Grid(known.reshape(shape) + at * size, known.sum(axis=0) + open_, outside, coarse)
+
+
+def _extremes(grid: _Grid, signs: Array) -> Array:
+    """Return the least and the most that groups add to the value.
+
+    What a group adds follows from its own rows, so that groups are taken in one after the other.
+    """
+    each = grid.associations(signs)[0]
     slack = np.zeros(each.shape)
-    for kind in np.flatnonzero((steps > 0) & ~((steps == open_) & divisible)):
+    for kind in grid.coarse:
         bend = np.abs(np.diff(each, 2, axis=kind + 1))
         slack += np.pad(bend, [(int(i == kind), int(i == kind)) for i in range(-1, 4)], "edge") / 8
-    outside = (at > np.ceil(most / size - 1e-9).reshape(shape)).any(axis=-1)
     ends = []
     for sign in (-1, 1):
-        *first, last = np.where(outside, -np.inf, sign * each + slack)
+        *first, last = np.where(grid.outside, -np.inf, sign * each + slack)
         ends.append(sign * (reduce(_added, first) + np.flip(last)).max())
     return np.array(ends)
 
@@ -331,6 +442,8 @@ def everyone_of(source: RowSource, test: Contingency, *, asked: bool) -> Everyon
 
     Of many cells only if the user `asked` for bounds.
     """
+    if (test.count("group") > 0).sum() < 2:
+        return None
     many = test.n_cells * len(test.groups) * len(test.tasks) > _FEW_CELLS
     if test.summed or not test.has("task_pred") or test.indicator or (many and not asked):
         return None
@@ -369,15 +482,42 @@ def unknown_of(every: Everyone, auditor: Any, result: AuditResult) -> Unknown:
             every.signs = np.broadcast_to(pairs.signs.values, every.signs.shape)
         elif np.any(pairs.signs.fixed):
             every.signs = np.where(pairs.signs.fixed, pairs.signs.values, np.nan)
-        turned = every.turned(lambda cells: auditor.audit(cells).verdict)
+        judged: list[AuditResult] = []
+
+        def judge(cells: Contingency) -> str:
+            judged.append(auditor.audit(cells))
+            return judged[-1].verdict
+
+        turned, ways = every.turned(judge), every.completions()
+        if ways is not None:
+            judged = []
+            others = [word for word in map(judge, ways) if word != known.verdict]
+            if others and turned is None:
+                turned = facts["n"], others[0]
     if known.verdict != result.verdict:  # these rows are a group of their own there
         turned = 0.0, known.verdict
     if turned is not None:
-        facts |= {"verdict": DEPENDS, "rows": turned[0], "turned_to": turned[1]}
-    if every.is_divisible or not np.isnan(every.signs).any():
-        lowest, highest = every.value_bounds().tolist()
-        low, high = lowest - known.value + known.low, highest - known.value + known.high
-        facts |= {"lowest": lowest, "highest": highest, "low": low, "high": high}
-        crossed = (known.low > 0 >= low) or (known.high < 0 <= high)
-        facts.setdefault("verdict", DEPENDS if crossed else HOLDS)
+        facts |= {"verdict": words.DEPENDS, "rows": turned[0], "turned_to": turned[1]}
+    numbers = np.array([[each.value, each.low, each.high] for each in [known, *judged]])
+    bounds: tuple[float, ...] = ()
+    if ways is not None:
+        (lowest, low, _), (highest, _, high) = numbers[1:].min(axis=0), numbers[1:].max(axis=0)
+        bounds = lowest, highest, low, high
+        facts.setdefault("verdict", words.HOLDS)
+    elif every.is_divisible or not np.isnan(every.signs).any():
+        lowest, highest = every.value_bounds()
+        under, over = numbers[:, 0] - numbers[:, 1], numbers[:, 2] - numbers[:, 0]
+        low, high = lowest - under.max() * _WIDER, highest + over.max() * _WIDER
+        bounds = lowest, highest, low, high
+        if known.low <= 0 <= known.high:
+            stays = highest - under.min() / _WIDER <= 0 <= lowest + over.min() / _WIDER
+        else:
+            stays = low > 0 or high < 0
+            if not stays:
+                facts.setdefault("verdict", words.DEPENDS)
+        if stays and every.keeps_direction(known.verdict, pairs):
+            facts.setdefault("verdict", words.HOLDS)
+    if bounds:
+        names = "lowest", "highest", "low", "high"
+        facts |= dict(zip(names, map(float, bounds), strict=True))
     return Unknown(**facts)

@@ -307,7 +307,12 @@ def _limit(limit: float | None) -> Cells:
     """Return the column that says where an interval lies, if there is a limit."""
     if limit is None:
         return {}
-    return {"Limit": lambda row: Cell(against_limit(row["low"], row["high"], limit))}
+
+    def word(row: Any) -> str:
+        known = row["low"] is not None
+        return against_limit(row["low"], row["high"], limit) if known else NOT_MEASURED
+
+    return {"Limit": lambda row: Cell(word(row))}
 
 
 def curve_table(report: AuditReport, slider: Slider | None) -> Table | None:

@@ -134,7 +134,8 @@ def report_facts(report: Any) -> Facts:
         limited["within"] = next(filter(None, within), words.NO_EFFECT)
     if report.limit is not None:
         gate = report.gate(report.limit, on=report.primary)
-        (check,) = gate.checks
+        # A metric of labels and of scores has one name.
+        check = next(check for check in gate.checks if check.name == report.primary)
         limited |= {
             "limit": report.limit,
             "limit_verdict": gate.word(check),

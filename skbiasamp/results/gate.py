@@ -317,7 +317,8 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
         excluded = result.low > 0 or result.high < 0
         undirected = not result.table.get("direction_clear", pd.Series(True)).any()
         if result.verdict == words.ADDS or (
-            result.verdict == words.NO_EFFECT and excluded and undirected
+            result.verdict == words.NO_EFFECT
+            and ((excluded and undirected) or result.low == result.high)  # no pair has a sign
         ):
             check = _added(name, result, result.table, result.verdict, "", limit)
         if check is None:
@@ -338,8 +339,13 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
     for model, verdict in result.verdicts.items():
         judged, own = result.judged(model), (verdict, result.sentence(model))
         title = f"{name}, {name_of(model)}"
+        unsigned = judged[1] == judged[2]
         # What a model adds less is within a limit on one side.
-        if verdict == words.ADDS_MORE or (verdict == words.ADDS_LESS and not limit.one_sided):
+        if (
+            unsigned
+            or verdict == words.ADDS_MORE
+            or (verdict == words.ADDS_LESS and not limit.one_sided)
+        ):
             pairs = result.pairs[result.pairs["model"] == model]
             added = _added(title, result, pairs, *own, limit)
             if added is not None:

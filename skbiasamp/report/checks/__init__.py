@@ -32,6 +32,7 @@ class Audited:
     scored: Contingency | None  # the audited rows with scores in place of predictions
     n_given: int | None  # rows that came with weights
     reads: str = "labels"  # what labels and predictions are: labels, texts or numbers
+    has_columns: bool = False  # whether the rows are columns of a frame
 
     @property
     def signs(self) -> Contingency:

@@ -123,7 +123,7 @@ def _wrong(rates: Any, kind: str) -> float:
 def predicted_probabilities(audited: Audited) -> Seen:
     """Predictions are probabilities."""
     if audited.test.soft("task_pred") and not audited.are_attacks:
-        yield {}
+        yield {"threshold": audited.has_columns}  # arrays have no such option
 
 
 @check("SBA207", "predicted attribute", rank=170, severity="note", owner="policy")
@@ -285,7 +285,8 @@ def of_limit(audited: Audited) -> Seen:
     report = audited.report
     if report.limit is None or report.primary is None:
         return
-    (of_primary,) = report.gate(report.limit, on=report.primary).checks
+    checks = report.gate(report.limit, on=report.primary).checks
+    of_primary = next(check for check in checks if check.name == report.primary)
     reverses = of_primary.verdict == words.REVERSES  # which is held wherever it lies
     if of_primary.outcome not in (FAILED, words.INCONCLUSIVE) or (
         reverses and report.limit_verdict != words.OUTSIDE
