@@ -232,6 +232,20 @@ def test_strata_of_one_group_alone_are_a_part_of_their_own():
     assert "50.0 %" in finding
 
 
+def test_couples_who_are_alike_have_no_gap_whichever_are_drawn():
+    """What one of a couple adds to a gap, the other takes from it."""
+    rng = np.random.default_rng(0)
+    label, predicted, given = np.repeat(rng.integers(2, size=(3, 200)), 2, axis=1)
+    explanation = skbiasamp.explain(
+        label,
+        predicted,
+        sensitive_features=np.tile(["f", "m"], 200),
+        given=given,
+        clusters=np.repeat(np.arange(200), 2),
+    )
+    assert np.abs(explanation.gaps[["value", "low", "high"]].to_numpy()).max() < EXACT
+
+
 def test_the_interval_of_a_stratum_that_lacks_a_group_is_that_of_its_rows():
     """By hand: the first group, labelled more often, is not in the second stratum.
 
@@ -292,6 +306,9 @@ def test_features_sum_to_half_of_the_difference_of_the_scores():
     for more in ({"pos_label": 1}, {"y_train": rows["label"], "sensitive_train": rows["sex"]}):
         again = skbiasamp.explain(rows["label"], rows["decision"], **given, **more)
         pd.testing.assert_frame_equal(again.features, explanation.features)
+    turned = {"y_train": rows["label"], "sensitive_train": rows["sex"].map({"a": "b", "b": "a"})}
+    other = skbiasamp.explain(rows["label"], rows["decision"], **given, **turned)
+    assert other.features["value"].tolist() == pytest.approx((-parts["value"]).tolist(), abs=EXACT)
 
 
 @pytest.mark.slow
