@@ -232,10 +232,12 @@ def test_strata_of_one_group_alone_are_a_part_of_their_own():
     assert "50.0 %" in finding
 
 
-def test_couples_who_are_alike_have_no_gap_whichever_are_drawn():
-    """What one of a couple adds to a gap, the other takes from it."""
+@pytest.mark.parametrize("apart", [False, True])
+def test_couples_who_are_alike_have_no_gap_whichever_are_drawn(apart):
+    """What one of a couple adds to a gap, the other takes from it, in the same stratum or not."""
     rng = np.random.default_rng(0)
     label, predicted, given = np.repeat(rng.integers(2, size=(3, 200)), 2, axis=1)
+    given = np.tile([0, 1], 200) if apart else given
     explanation = skbiasamp.explain(
         label,
         predicted,
