@@ -1,6 +1,7 @@
 """Intervals that hold for all pairs at once, and the number of rows an audit needs."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -207,6 +208,10 @@ def test_required_rows_and_the_smallest_effect_are_each_others_reverse():
     assert required_rows(least / 2, result=result) == pytest.approx(4_000, abs=1)
     assert result.smallest_effect(0.5) < least < result.smallest_effect(0.95)
     assert required_rows(0.02, 0.9, changed=0.2) > required_rows(0.02, changed=0.2)
+    # Of resamples that are too close together, the standard deviation counts.
+    wide = replace(result, statistics={"standard_error": 0.1})
+    rows = 1_000 * (stats.norm.isf(0.025) + stats.norm.ppf(0.8)) ** 2
+    assert required_rows(0.1, result=wide) == np.ceil(rows)
 
 
 @pytest.mark.parametrize(
