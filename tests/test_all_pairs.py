@@ -210,8 +210,8 @@ def test_required_rows_and_the_smallest_effect_are_each_others_reverse():
     assert required_rows(0.02, 0.9, changed=0.2) > required_rows(0.02, changed=0.2)
     # Of resamples that are too close together, the standard deviation counts.
     wide = replace(result, statistics={"standard_error": 0.1})
-    rows = 1_000 * (stats.norm.isf(0.025) + stats.norm.ppf(0.8)) ** 2
-    assert required_rows(0.1, result=wide) == np.ceil(rows)
+    needed = 1_000 * (stats.norm.isf(0.025) + stats.norm.ppf(0.8)) ** 2
+    assert required_rows(0.1, result=wide) == np.ceil(needed)
 
 
 @pytest.mark.parametrize(

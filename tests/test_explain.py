@@ -601,6 +601,7 @@ def test_input_that_cannot_be_explained_is_refused():
         ({"y_pred": None, "y_score": continuous}, "y_pred is None"),
         ({"score": "score"}, "names a column of a frame"),
         ({"sensitive_features": None}, "sensitive_features"),
+        ({"sensitive_features": np.arange(200)}, "sensitive_features has 200 different values"),
         (
             {"y_true": labels, "y_pred": labels, "attributions": rows[["score"]]},
             "attributions are of one task",
