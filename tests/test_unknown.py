@@ -113,6 +113,9 @@ def test_bounds_are_those_of_all_completions():
         bounds = every.rates(1, 3)
         np.testing.assert_allclose(bounds.lowest[:, 0], rates.min(axis=0), atol=1e-12)
         np.testing.assert_allclose(bounds.highest[:, 0], rates.max(axis=0), atol=1e-12)
+        labelled, columns = all_of_them[:, :, [2, 3]].sum(axis=2) / n, every.rate_columns([True])
+        for end, expected in (("lowest", labelled.min(axis=0)), ("highest", labelled.max(axis=0))):
+            np.testing.assert_allclose(columns[f"base_rate_{end}"][:, 0], expected, atol=1e-12)
         gap = rates[:, 0] - rates[:, 1]
         assert np.isclose(bounds.lowest[0, 0] - bounds.highest[1, 0], gap.min())
         assert np.isclose(bounds.highest[0, 0] - bounds.lowest[1, 0], gap.max())
