@@ -90,6 +90,7 @@ def test_the_interval_of_a_ratio_that_is_clearly_the_largest_is_by_hand():
     value = math.log(0.3 / 0.075) - math.log(0.3 / 0.1)
     expected = stats.t(df, value, math.sqrt(squares + unseen)).interval(0.95)
     assert [result.low, result.high] == pytest.approx(expected)
+    assert [result.published_low, result.published_high] == pytest.approx(expected)
 
 
 def test_a_ratio_that_is_infinite_or_of_one_group_is_not_measured_and_says_why():

@@ -26,7 +26,7 @@ from skbiasamp.counts.merging import differ_in_group, renamed_onto
 from skbiasamp.counts.parts import of_model
 from skbiasamp.inference.association import Association, known_or_zero
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.pairs import Pairs
+from skbiasamp.inference.pairs import Models, Pairs, combine_associations
 from skbiasamp.inference.runs import Mean, mean_of_runs
 from skbiasamp.inference.value import Estimate, Signs
 from skbiasamp.metrics.base import BaseAuditor, as_frame
@@ -401,6 +401,11 @@ class CooccurrenceAuditor(BaseAuditor):
             return pairs.measured_as_published(level)
         return pairs.measured(level)
 
+    def _sum_of_models(self, models: Models, level: float | None) -> Estimate:
+        """Return a sum of the judged numbers of models, each with its factor."""
+        aggregate = models[0][1].aggregate
+        return aggregate.sum_of_models(models, level, published=self.formula == "published")
+
     def _pairs_of_models(self, cells: Contingency) -> dict[str, Pairs]:
         """Return the pairs of several models of the same rows, with the same signs."""
         views = {model: of_model(cells, model) for model in cells.models}
@@ -443,7 +448,7 @@ class CooccurrenceAuditor(BaseAuditor):
         def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
             own, other = models[name], models[reference]
             between = own.beside(other)
-            number = self._number(between, level)
+            number = self._sum_of_models([(1.0, own), (-1.0, other)], level)
             compared[name] = between, number
             change = between.change
             columns: dict[str, Array] = {
@@ -451,7 +456,8 @@ class CooccurrenceAuditor(BaseAuditor):
                 "reference": other.observed,
                 "difference": own.observed - other.observed,
                 "change": change.value,
-                "amplification": number.amplifications,
+                # Of a pair that one model leaves undefined there is no difference.
+                "amplification": np.where(np.isnan(change.value), np.nan, number.amplifications),
             }
             if level is not None:
                 columns |= (ends := between.ends(level))
@@ -499,25 +505,30 @@ class CooccurrenceAuditor(BaseAuditor):
             of_names = [models[name] for name in names]
             return replace(
                 first,
-                predicted=_mean([pairs.predicted for pairs in of_names]),
-                change=_mean([pairs.change for pairs in of_names]),
-                delta=_mean([pairs.moved for pairs in of_names]),
+                predicted=combine_associations([pairs.predicted for pairs in of_names]),
+                change=combine_associations([pairs.change for pairs in of_names]),
+                delta=combine_associations([pairs.moved for pairs in of_names]),
             )
+
+        def sum_of(names: Sequence[str], others: Sequence[str] = ()) -> Estimate:
+            """Return the mean of some runs, or its difference to that of others."""
+            parts = [(1 / len(names), models[name]) for name in names]
+            parts += [(-1 / len(others), models[name]) for name in others]
+            return self._sum_of_models(parts, level)
 
         def own_rows(names: Sequence[str]) -> tuple[float, float]:
             """Return the mean variance of single runs, and what all of them share."""
-            errors = [self._number(models[name], level).standard_error for name in names]
+            errors = [sum_of([name]).standard_error for name in names]
             each = float(np.mean(np.square(errors)))
-            whole = self._number(mean_of(names), level).standard_error ** 2
+            whole = sum_of(names).standard_error ** 2
             shared = float((len(names) * whole - each) / max(len(names) - 1, 1))
             return each, max(shared, 0.0)
 
         def rows(names: Sequence[str], others: Sequence[str]) -> tuple[float, float]:
-            pairs = mean_of(names)
             each, shared = own_rows(names)
             if not others:
-                return shared, self._number(pairs, level).degrees_of_freedom
-            between = self._number(pairs.beside(mean_of(others)), level)
+                return shared, sum_of(names).degrees_of_freedom
+            between = sum_of(names, others)
             each_other, shared_other = own_rows(others)
             single = (each - shared) / len(names) + (each_other - shared_other) / len(others)
             return max(between.standard_error**2 - single, 0.0), between.degrees_of_freedom
@@ -638,12 +649,3 @@ def _sizes_beside(own: Pairs, other: Pairs) -> Pairs:
     sizes = own.change * ways[0] - other.change * ways[1]
     ones = np.ones(sizes.value.shape, int)
     return replace(own, change=sizes, sign=ones, reference=None, signs=None)
-
-
-def _mean(associations: Sequence[Association]) -> Association:
-    """Return the mean of associations of the same pairs."""
-    total = associations[0]
-    for association in associations[1:]:
-        total = total + association
-    rate = np.mean([association.rate for association in associations], axis=0)
-    return replace(total * (1 / len(associations)), rate=rate)

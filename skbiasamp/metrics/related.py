@@ -22,7 +22,7 @@ from skbiasamp.counts.cells import labels_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.association import Association, Mapped, association_of, known_or_zero
 from skbiasamp.inference.influence import interval
-from skbiasamp.inference.pairs import MeanChange, Pairs
+from skbiasamp.inference.pairs import MeanChange, Models, Pairs, combine_associations
 from skbiasamp.inference.value import Estimate, Signs, margin
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor, compare_counts
 from skbiasamp.metrics.base import BaseAuditor
@@ -360,6 +360,7 @@ class LargestChange(MeanChange):
     all pairs that may be the first, to the highest end of all that may be the second.
     """
 
+    is_sum = False
     before: Any = None
     after: Any = None
 
@@ -367,9 +368,20 @@ class LargestChange(MeanChange):
         """Return the paper's formula, of signs and changes of rates."""
         return _largest(self.after.value) - _largest(self.before.value)
 
-    def beside(self, other: Any) -> LargestChange:
-        """Return by how much it grows from another model to this one."""
-        return replace(self, before=other.after)
+    def sum_of_models(
+        self, models: Models, confidence_level: float | None, *, published: bool
+    ) -> Estimate:
+        """Return a sum of values of models of the same labels, with its interval."""
+        after = [pairs.predicted for factor, pairs in models if factor > 0]
+        before = [pairs.predicted for factor, pairs in models if factor < 0]
+        grows = LargestChange(
+            before=combine_associations(before) if before else self.before,
+            after=combine_associations(after),
+        )
+        changes, factors = [pairs.change for _, pairs in models], [factor for factor, _ in models]
+        change = combine_associations(changes, factors)
+        number = grows.estimate(change, models[0][1].signs, confidence_level)
+        return replace(number, value=sum(factor * pairs.published for factor, pairs in models))
 
     def estimate(
         self, change: Association, signs: Signs, confidence_level: float | None
@@ -392,7 +404,7 @@ class LargestChange(MeanChange):
             low=float(low[first].min()),
             high=float(high[last].max()),
             p_value=p_value,
-            standard_error=float(change.sd[first].max()),
+            standard_error=float(change.sd[first | last].max()),
         )
 
 
