@@ -21,6 +21,7 @@ from skbiasamp._utils import formatting as words
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.cells import as_labels
+from skbiasamp.counts.cells import drawn as one_of_draws
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group, renamed_onto
 from skbiasamp.counts.parts import of_model
@@ -251,6 +252,7 @@ class CooccurrenceAuditor(BaseAuditor):
     has_formula = True  # whether the paper's formula is another number than the value
     _chosen = cast("dict[str, Any] | None", None)  # from the reference that was learned
     _sampled = True  # whether the training labels are a sample
+    _draws_apart = False  # whether `measure` reads one draw of rows at a time
     _of_reference = False  # whether signs are those of a reference that was learned
     reference: str = Option("train", StrOptions({"train", "test"}), after="groups")
     formula: str = Option("change", StrOptions({"change", "published"}), after="reference")
@@ -385,12 +387,22 @@ class CooccurrenceAuditor(BaseAuditor):
         return train, pairs
 
     def values_of_draws(self, drawn: Contingency) -> tuple[Array, Array]:
+        n = len(drawn.weight)
+        if self._draws_apart:
+            every = (self.pairs_of(one_of_draws(drawn, i))[1] for i in range(n))
+            numbers = [self._number(pairs, None) for pairs in every]
+            values = np.array([number.value for number in numbers])
+            return values, np.stack([number.amplifications.ravel() for number in numbers])
         _, pairs = self.pairs_of(drawn)
-        change = pairs.signs.values * pairs.change.value
-        defined = ~np.isnan(change)
-        weights = pairs.aggregate.weights(change[0]) if len(change) else change
-        values = np.where(defined, weights * change, 0.0).sum(axis=(1, 2))
-        return values, change.reshape(len(change), -1)
+        if self.formula == "published":
+            change, of = pairs.rate_change, pairs.aggregate
+            slopes = np.stack([of.slopes(pairs.sign, each) for each in change])
+            change, weights = np.sign(slopes) * change, np.abs(slopes)
+        else:
+            change = pairs.signs.values * pairs.change.value
+            weights = pairs.aggregate.weights(change[0])
+        values = known_or_zero(weights * change).sum(axis=(1, 2))
+        return values, change.reshape(n, -1)
 
     def _value(self, test: Contingency) -> float:
         return self._number(self.pairs_of(test, warns=True)[1], None).value
