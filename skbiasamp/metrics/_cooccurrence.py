@@ -298,6 +298,10 @@ class CooccurrenceAuditor(BaseAuditor):
         """Return the signs of the training correlations, as groups × tasks."""
         return association_sign(labels)
 
+    @property
+    def _judges_one_group(self) -> bool:  # type: ignore[override]
+        return self._publishes_one_group and self.formula == "published"
+
     # ------------------------------------------------------------------ how it is run
 
     @rest_by_name
@@ -452,7 +456,7 @@ class CooccurrenceAuditor(BaseAuditor):
     ) -> ComparisonResult:
         """Compare models by their pairs, which have the same signs."""
         level = None if self.interval is None else self.confidence_level
-        if self._compares_groups and not differ_in_group(cells):
+        if self._compares_groups and not (differ_in_group(cells) or self._judges_one_group):
             level = None
 
         compared: dict[str, tuple[Pairs, Estimate]] = {}
@@ -589,7 +593,8 @@ class CooccurrenceAuditor(BaseAuditor):
     def _result_of(self, pairs: Pairs, test: Contingency) -> AuditResult:
         """Return the result of a model."""
         level = None if self.interval is None else self.confidence_level
-        alone = self._compares_groups and not differ_in_group(test)
+        one_group = self._compares_groups and not differ_in_group(test)
+        alone = one_group and not self._judges_one_group
         number = self._number(pairs, None if alone else level)
         verdict = pairs.verdict(number, published=self.formula == "published")
         statistics: dict[str, Any] = {**pairs.statistics, "shift": pairs.shift}
@@ -606,7 +611,8 @@ class CooccurrenceAuditor(BaseAuditor):
             missing = [name for name, n in trained if n > 0 and name not in audited]
             statistics |= {"missing_groups": missing} if missing else {}
         ends = None
-        if level is not None and self.has_formula and not alone:
+        publishes = self.has_formula and not (one_group and not self._publishes_one_group)
+        if level is not None and publishes:
             ends = partial(pairs.measured_as_published, level)
         return self._made(
             test,

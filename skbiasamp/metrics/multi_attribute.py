@@ -245,6 +245,10 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         return self.direction != "A->T"
 
     @property
+    def _publishes_one_group(self) -> bool:  # type: ignore[override]
+        return self.direction is not None
+
+    @property
     def y_at_(self) -> pd.DataFrame:
         """Signs of the training correlations of sets."""
         return as_frame(self._sign(self._trained), self._trained)
