@@ -9,6 +9,7 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
+import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor
 
 # Internal: which rows of equal clusters are taken apart together; numbers hardly show it.
@@ -337,3 +338,19 @@ def test_runs_that_are_alike_are_no_surer_than_one_of_them():
     gaps = [np.ptp(each.table[names].to_numpy()[1]) for each in (two, trainings)]
     for lone_width, width in ((lone.high - lone.low, runs.high - runs.low), gaps):
         assert width == pytest.approx(lone_width)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_report_of_few_clusters_measures_all_but_attackers(n):
+    """Five folds cannot be cut, and nobody asked for five."""
+    rows = families(20)
+    (hired, predicted), how = rows_of(rows)
+    how |= {"clusters": rows["person"] * n // 20, "random_state": 0}
+    report = skbiasamp.audit(hired, predicted, **how)
+    assert not np.isnan(report["directional A->T"].value)
+    assert ("leakage" in report.results) == (n > 1)
+    assert n == 1 or report["leakage"].verdict == "not measured"
+    models = {"old": predicted, "new": hired}
+    for given in models, {name: [predicted, own] for name, own in models.items()}:
+        compared = skbiasamp.compare(hired, given, **how)
+        assert [*compared.results] == [*report.results]

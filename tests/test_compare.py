@@ -17,6 +17,7 @@ from skbiasamp import (
     DPAAuditor,
     LeakageAuditor,
     MALSAuditor,
+    MultiAttributeAuditor,
 )
 from skbiasamp.metrics import BiasDisparityAuditor, DifferentialFairnessAuditor, PercentageAuditor
 
@@ -83,6 +84,62 @@ def test_a_difference_has_the_other_sign_if_the_other_model_is_the_reference(mak
     assert one["difference"] == pytest.approx(-other["difference"], abs=1e-12)
     assert one["difference_low"] == pytest.approx(-other["difference_high"], abs=1e-12)
     assert one["p_value"] == pytest.approx(other["p_value"], abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("formula", ["change", "published"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        MALSAuditor,
+        BiasDisparityAuditor,
+        DifferentialFairnessAuditor,
+        PercentageAuditor,
+        partial(MultiAttributeAuditor, max_size=1, combinations="all"),
+        partial(MultiAttributeAuditor, None, max_size=1, combinations="all"),
+    ],
+)
+def test_a_difference_is_that_of_the_two_values(make, formula):
+    """Also if one model never predicts a task, and if the value is a size."""
+    rng = np.random.default_rng(1)
+    sex, y = rng.choice(["f", "m"], 400), (rng.random((400, 3)) < 0.4).astype(int)
+    y[:, 0] |= (sex == "f") & (rng.random(400) < 0.4)
+    old, new = (
+        [np.where(rng.random((400, 3)) < share, y, 1 - y) for _ in range(2)] for share in (0.8, 0.7)
+    )
+    new[0][:, 2] = 0
+    auditor, how = make(formula=formula), {"sensitive_features": sex}
+    auditor.fit(y, **how)
+    values = [auditor.audit(y, run, **how).value for run in (*old, *new)]
+    single = {"old": old[0], "new": new[0]}
+    for models, expected in [
+        (single, values[2] - values[0]),
+        ({"old": old, "new": new}, np.mean(values[2:]) - np.mean(values[:2])),
+    ]:
+        (value, low, high), other = (
+            auditor.compare(y, models, reference=name, **how)
+            .table.set_index("model")
+            .loc[rest, ["difference", "difference_low", "difference_high"]]
+            for name, rest in (("old", "new"), ("new", "old"))
+        )
+        assert value == pytest.approx(expected, abs=1e-12)
+        np.testing.assert_allclose(-other.astype(float), [value, high, low], atol=1e-12)
+    if formula == "published" and make not in (DifferentialFairnessAuditor, PercentageAuditor):
+        # The jackknife, of values that are sums: published values without each row.
+        result = auditor.compare(y, single, **how)
+        auditor.set_params(interval=None)
+        without = []
+        for i in range(400):
+            rest = np.arange(400) != i
+            audits = (
+                auditor.audit(y[rest], run[rest], sensitive_features=sex[rest])
+                for run in (new[0], old[0])
+            )
+            without.append(np.subtract(*(audit.value for audit in audits)))
+        error = np.sqrt(399) * np.std(without)
+        ends = result.table.loc[1, ["difference_low", "difference_high"]]
+        half = float(ends.iloc[1] - ends.iloc[0]) / 2
+        assert 1.9 * error < half < 2.3 * error
 
 
 @BY_NAME

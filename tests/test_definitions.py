@@ -224,7 +224,7 @@ def directional(world, direction, *, ties="zero", base="test", correlations=None
     st.sampled_from(["test", "train"]),
 )
 def test_directional_is_the_published_formula(world, direction, ties, base):
-    expected = world.defined(directional(world, direction, ties=ties, base=base))
+    expected = directional(world, direction, ties=ties, base=base)
     event(f"{world.kind}, undefined" if math.isnan(expected) else world.kind)
     options = {"direction": direction, "ties": ties, "base": base}
     assert same(world.call(directional_amplification, **options), expected)
@@ -246,6 +246,23 @@ def test_without_training_labels_the_audited_ones_give_the_sign(world, direction
     assert same(value, expected)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("make", [DirectionalAuditor, MultiAttributeAuditor])
+def test_rows_of_one_group_have_a_published_value_and_no_gap(make):
+    """The pair of the other group leaves the mean."""
+    labels, predicted = ([[i] for i in row] for row in ([1, 1, 0, 0] * 2, [1, 1, 1, 0] * 2))
+    trained, sex = [[1]] * 30 + [[0]] * 10 + [[1]] * 10 + [[0]] * 30, ["f"] * 40 + ["m"] * 40
+    auditor = make(base="test", interval="analytic").fit(trained, sensitive_features=sex)
+    for formula in "change", "published":
+        auditor.set_params(formula=formula)
+        result = auditor.audit(labels, predicted, sensitive_features=["f"] * 8)
+        assert result.published == pytest.approx(0.25)
+        assert result.published_low < 0.25 < result.published_high
+        assert same(result.value, math.nan if formula == "change" else 0.25)
+    assert result.low == result.published_low
+    assert auditor.score(labels, predicted, sensitive_features=["f"] * 8) == pytest.approx(0.25)
+
+
 def leans(world, a, t):
     share = p(world.train, group_is(a), given=task_is(t))
     return share is not None and share > Fraction(1, len(world.groups))
@@ -253,13 +270,15 @@ def leans(world, a, t):
 
 def mals(world):
     """Zhao et al. (2017) as eq. 1 of Wang and Russakovsky (2021) writes it."""
-    total = Fraction(0)
+    total, defined = Fraction(0), False
     for a in world.groups:
         for t in world.tasks:
             observed = p(world.test, group_predicted(a), given=task_predicted(t))
+            trained = p(world.train, group_is(a), given=task_is(t))
+            defined |= observed is not None and trained is not None
             if leans(world, a, t) and observed is not None:
-                total += observed - p(world.train, group_is(a), given=task_is(t))
-    return float(total / len(world.tasks))
+                total += observed - trained
+    return float(total / len(world.tasks)) if defined else math.nan
 
 
 @looked_at
@@ -272,9 +291,16 @@ def test_mals_is_the_published_formula(world):
 
 
 def test_a_task_that_is_never_predicted_counts_as_0_in_mals():
-    """It adds nothing and still counts in |T|, also where there is no other task."""
+    """It adds nothing and still counts in |T|. If there is no other task, nothing is defined."""
     sex, cooks = ["f", "f", "f", "m", "m", "m"], [1, 1, 0, 1, 0, 0]
-    assert mals_amplification(cooks, [0] * 6, sensitive_features=sex) == 0
+    nobody = {"y_true": cooks, "y_pred": [0] * 6, "sensitive_features": sex}
+    assert math.isnan(mals_amplification(**nobody))
+    result = MALSAuditor(reference="test", formula="published").audit(**nobody)
+    assert math.isnan(result.value)
+    assert math.isnan(result.published)
+    tasks = np.transpose([cooks]), np.zeros((6, 1), int)
+    value = multi_attribute_amplification(*tasks, sensitive_features=sex, direction=None)
+    assert math.isnan(value)
     cooks_or_cleans = np.transpose([cooks, cooks])
     predicted = np.transpose([[0] * 6, [1, 1, 0, 0, 0, 0]])
     value = mals_amplification(cooks_or_cleans, predicted, sensitive_features=sex)
@@ -341,7 +367,7 @@ def test_multi_attribute_is_the_published_formula(world, direction, base, which)
     expected = multi(world, direction, base=base, **which)
     event(f"{len(sets_of_tasks(world, **which))} sets")
     options = {"direction": direction, "base": base, **which}
-    value = world.defined(expected[0])
+    value = expected[0]
     assert same(world.call(multi_attribute_amplification, **options), value)
     shape = {"groups": world.labels.get("groups", "intersection")}
     result = world.audit(MultiAttributeAuditor(**options, **shape, formula="published"))
@@ -358,15 +384,16 @@ def multi_mals(world, **which):
         whole = sum(together.values())
         return Fraction(together[g], whole) if whole else None
 
-    total = Fraction(0)
+    total, defined = Fraction(0), False
     for g in world.groups:
         for m in found:
             before = share(world.train, group_is, task_is(*m), g)
             after = share(world.test, group_predicted, task_predicted(*m), g)
+            defined |= before is not None and after is not None
             if before is None or before <= Fraction(1, len(world.groups)) or after is None:
                 continue
             total += abs(after - before)
-    return float(total / len(found)) if found else math.nan
+    return float(total / len(found)) if defined else math.nan
 
 
 @looked_at

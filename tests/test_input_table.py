@@ -489,7 +489,7 @@ OPTIONS = [
     (lambda: leakage(quality=type).audit(HIRED, PREDICTED, **BY), "quality", "must be a function"),
     (lambda: LeakageAuditor(cv=None).audit(HIRED, AGES, **BY), "cv=None", "closed form"),
     (
-        lambda: skbiasamp.audit([0, 1, 1], [0, 1, 0], sensitive_features=list("ffm")),
+        lambda: leakage(cv=5).audit([0, 1, 1], [0, 1, 0], sensitive_features=list("ffm")),
         "cv", "Audit more rows",
     ),
     (lambda: leakage(n_jobs=0).audit(HIRED, PREDICTED, **BY), "n_jobs", "Got 0 instead"),

@@ -107,6 +107,28 @@ def test_the_unit_of_fractional_weights_does_not_matter(auditor, seed):
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("constant", [[0], [0, 1]])
+def test_labels_that_all_rows_have_are_so_in_any_order_of_fractional_weights(constant):
+    """Rounding errors of their sums made a direction that the labels do not have."""
+    rows = rows_of("indicators", 3, weighted=True)
+    rows["y_true"][:, constant] = 1
+    auditor, found = DirectionalAuditor(reference="test"), []
+    for seed in range(12):
+        order = np.random.default_rng(seed).permutation(N)
+        result = auditor.audit(**{name: of[order] for name, of in rows.items()})
+        found.append([result.value, result.low, result.high])
+    np.testing.assert_allclose(found, found[:1] * 12, atol=1e-12)
+    assert (np.ptp(found) == 0) == (constant == [0, 1])
+
+
+def test_rows_of_one_group_are_refused_in_any_order_of_fractional_weights():
+    rows = rows_of("binary", 3, weighted=True) | dict.fromkeys(GROUPS, ["f"] * N)
+    for seed in range(12):
+        rows["sample_weight"] = np.random.default_rng(seed).permutation(rows["sample_weight"])
+        with pytest.raises(ValueError, match="one group only, 'f'"):
+            DirectionalAuditor(reference="test").audit(**rows)
+
+
 @pytest.mark.parametrize("auditor", [*PAIRS, *SETS], ids=repr)
 @settings(max_examples=2)
 @given(seed=st.integers(0, 2**16), weighted=st.booleans(), random=st.randoms(use_true_random=False))

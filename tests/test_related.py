@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
+import skbiasamp
 from skbiasamp import Contingency
 from skbiasamp.metrics import (
     BiasDisparityAuditor,
@@ -90,6 +91,7 @@ def test_the_interval_of_a_ratio_that_is_clearly_the_largest_is_by_hand():
     value = math.log(0.3 / 0.075) - math.log(0.3 / 0.1)
     expected = stats.t(df, value, math.sqrt(squares + unseen)).interval(0.95)
     assert [result.low, result.high] == pytest.approx(expected)
+    assert [result.published_low, result.published_high] == pytest.approx(expected)
 
 
 def test_a_ratio_that_is_infinite_or_of_one_group_is_not_measured_and_says_why():
@@ -257,6 +259,24 @@ def test_label_amplification_has_the_tests_and_intervals_of_a_difference_of_pair
     p_value = 2 * stats.t(df).sf(change / error)
     assert result.p_value == pytest.approx(p_value)
     assert result.table["p_value"].item() == pytest.approx(p_value)
+
+
+def test_label_amplification_does_not_depend_on_groups():
+    rng = np.random.default_rng(5)
+    runs = [(rng.random(200) < 0.4).astype(int) for _ in range(5)]
+    task = runs.pop()
+    alone = LabelAuditor().fit(task).audit(task, runs[0])
+    columns = pd.DataFrame({"f": rng.integers(0, 2, 200), "old": rng.integers(0, 2, 200)})
+    auditor = LabelAuditor(groups="indicator").fit(task, sensitive_features=columns)
+    result = auditor.audit(task, runs[0], sensitive_features=columns)
+    assert [result.value, result.low] == pytest.approx([alone.value, alone.low])
+    models = {"old": runs[:2], "new": runs[2:]}
+    sex = columns["f"].map({0: "m", 1: "f"})
+    auditor = LabelAuditor(reference="test")
+    expected = auditor.compare(task, models).table
+    how = {"auditor": auditor, "limit": 0.1, "sensitive_features": sex}
+    report = skbiasamp.compare(task, models, **how)
+    pd.testing.assert_frame_equal(report["label amplification"].table, expected)
 
 
 @pytest.mark.slow

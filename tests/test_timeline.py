@@ -10,10 +10,23 @@ from document_parts import table_of
 from scipy import stats
 
 import skbiasamp
-from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor
+from skbiasamp import (
+    Contingency,
+    DirectionalAuditor,
+    DPAAuditor,
+    LeakageAuditor,
+    MALSAuditor,
+    MultiAttributeAuditor,
+)
 
 # Internals: hundreds of watches of hundreds of days, without an audit of each day.
 from skbiasamp.counts.draws import divided
+from skbiasamp.metrics import (
+    BiasDisparityAuditor,
+    DifferentialFairnessAuditor,
+    LabelAuditor,
+    PercentageAuditor,
+)
 from skbiasamp.monitoring._watch import adjusted, evidence, normal_scores
 
 NAMED = {"time": "day", "target": "hired", "prediction": "predicted", "sensitive": "sex"}
@@ -639,6 +652,33 @@ def test_the_expected_value_of_a_period_like_the_reference_is_that_of_the_refere
         group: pytest.approx((100 * pair["value"], 100 * pair["expected"]))
         for group, pair in pairs.iterrows()
     }
+
+
+@pytest.mark.parametrize("formula", ["change", "published"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        MALSAuditor,
+        MultiAttributeAuditor,
+        BiasDisparityAuditor,
+        DifferentialFairnessAuditor,
+        PercentageAuditor,
+        LabelAuditor,
+    ],
+)
+def test_any_metric_expects_its_value_of_the_reference_again(make, formula):
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 4000)
+    tasks = (rng.random((4000, 2)) < np.where(sex == "f", 0.2, 0.4)[:, None]).astype(int)
+    predicted = np.where(rng.random((4000, 2)) < 0.2, (sex == "m")[:, None], tasks)
+    cells = Contingency.from_labels(tasks, predicted, sensitive_features=sex)
+    periods, auditor = {"2026-01": cells, "2026-02": cells}, make(formula=formula)
+    timeline = skbiasamp.audit_over(periods, auditor=auditor, random_state=0, n_draws=19)
+    first, second = timeline.periods.to_dict("records")
+    assert abs(first["value"]) > 0.02
+    assert second["expected"] == pytest.approx(first["value"], rel=0.1)
+    pairs = timeline.pairs[timeline.pairs["value"].abs() > 0.05]
+    assert pairs["expected"].to_numpy() == pytest.approx(pairs["value"].to_numpy(), rel=0.25)
 
 
 def test_counts_that_are_not_whole_are_said_to_be_few_rows():

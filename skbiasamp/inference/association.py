@@ -706,11 +706,12 @@ def association_of(
     rows = cells.total if times is None else cells.weight @ times
     total, size = np.asarray(rows)[..., None, None], n[..., :, None]
     with np.errstate(invalid="ignore"):  # a condition without rows has no rate
-        rate = joint / size
+        rate, overall = joint / size, whole / total[..., 0]
+        if not cells.whole:  # what all rows have is 1 in any order of their sum
+            rate, overall = (np.where(np.abs(of - 1) <= 1e-12, 1.0, of) for of in (rate, overall))
         # So that a tie is exactly 0.
         apart = (total * joint - size * whole[..., None, :]) / (total * size)
         value = apart if centre else rate
-        overall = whole / total[..., 0]
     # Sums of fractional weights leave rounding errors.
     value = np.where(np.abs(value) <= 1e-14, 0.0, value)
     each = 1.0 if times is None else times

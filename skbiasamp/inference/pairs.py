@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import special
@@ -34,6 +35,7 @@ class MeanChange:
 
     divisor: float | None = None
     bound: float = 1.0
+    is_sum: ClassVar[bool] = True  # whether the published value is a sum over pairs
 
     def weights(self, change: Array) -> Array:
         """Return what each pair is of the value; undefined pairs add nothing."""
@@ -41,14 +43,10 @@ class MeanChange:
         divisor = defined.sum() if self.divisor is None else self.divisor
         return defined / divisor if divisor else np.zeros(change.shape)
 
-    def beside(self, other: Any) -> MeanChange:
-        """Return how the difference to another model is made."""
-        return self
-
     def published(self, sign: Array, delta: Array) -> float:
         """Return the paper's formula, of signs and changes of rates."""
         if np.isnan(delta).all():
-            return math.nan if self.divisor is None or math.isnan(self.divisor) else 0.0
+            return math.nan
         return float(known_or_zero(self.slopes(sign, delta) * delta).sum())
 
     def slopes(self, sign: Array, delta: Array) -> Array:
@@ -61,6 +59,44 @@ class MeanChange:
         """Return the value with its interval."""
         weights = self.weights(change.value)
         return estimate(change, signs, weights, confidence_level=confidence_level)
+
+    def sum_of_models(
+        self, models: Models, confidence_level: float | None, *, published: bool
+    ) -> Estimate:
+        """Return a sum of values of models of the same labels, with its interval.
+
+        Each value is of the pairs that this model defines, and of its own directions of sizes.
+        """
+        first, factors = models[0][1], [factor for factor, _ in models]
+        changes = [pairs.moved if published else pairs.change for _, pairs in models]
+        each = np.stack(
+            [
+                pairs.aggregate.slopes(pairs.sign, pairs.rate_change)
+                if published
+                else pairs.aggregate.weights(pairs.change.value)
+                for _, pairs in models
+            ]
+        )
+        weights = np.abs(each).max(axis=0)
+        direction = np.where(each[0] == 0, 1.0, np.sign(each[0]))
+        signs = Signs(np.where(weights > 0, direction, 0.0)) if published else first.signs
+        # What a pair is of each value, compared with the most that it is of one.
+        ones = np.ones(each.shape)
+        scales = np.divide(each * direction, weights, out=ones, where=weights > 0)
+        change = combine_associations(changes, factors, scales)
+        number = estimate(change, signs, weights, confidence_level=confidence_level)
+        value, most = number.value, self.bound
+        if published:
+            value = sum(factor * pairs.published for factor, pairs in models)
+        elif math.isfinite(most):
+            predicted = sum(
+                abs(factor) * own * pairs.predicted.largest
+                for own, (factor, pairs) in zip(each, models, strict=True)
+            )
+            labelled = np.abs(np.tensordot(factors, each, 1)) * first.labelled.largest
+            most = max(round(float((predicted + labelled).sum()), 12), abs(value))
+        low, high = max(number.low, -most), min(number.high, most)
+        return replace(number, value=value, low=low, high=high)
 
 
 @dataclass(frozen=True)
@@ -253,6 +289,8 @@ class Pairs:
 
     def measured_as_published(self, confidence_level: float | None = 0.95) -> Estimate:
         """Return the published value with its interval, at signs that are taken as given."""
+        if not self.aggregate.is_sum:
+            return self.measured(confidence_level)
         slopes = self.aggregate.slopes(self.sign, self.rate_change)
         signs, level = Signs(np.sign(slopes, dtype=float)), confidence_level
         number = estimate(self.moved, signs, np.abs(slopes), confidence_level=level)
@@ -322,10 +360,32 @@ class Pairs:
         # The same whichever model is the reference: conditions that are predicted are their own.
         few = (self.change.unseen + other.change.unseen) / 2
         change = replace(self.change - other.change, few=few)
-        return replace(
-            self,
-            labelled=other.predicted,
-            change=change,
-            delta=self.moved - other.moved,
-            aggregate=self.aggregate.beside(other.aggregate),
-        )
+        delta = self.moved - other.moved
+        return replace(self, labelled=other.predicted, change=change, delta=delta)
+
+
+Models = Sequence[tuple[float, Pairs]]
+
+
+def combine_associations(
+    associations: Sequence[Association], factors: Any = None, scales: Any = None
+) -> Association:
+    """Return the mean of associations of the same pairs, or their sum with `factors`.
+
+    `scales` are further factors of each pair, from −1 to 1; with 0 it may be undefined.
+    """
+    n = len(associations)
+    factors = [1 / n] * n if factors is None else factors
+    scales = np.ones((n, 1, 1)) if scales is None else scales
+    total: Any = None
+    few, counted = 0.0, 0.0
+    for association, factor, scale in zip(associations, factors, scales, strict=True):
+        alike = bool((scale == 1).all())
+        part = association * (factor if alike else factor * scale)
+        if not alike:
+            part = replace(part, value=np.where(scale == 0, 0.0, part.value))
+        total = part if total is None else total + part
+        few = few + abs(factor) * scale**2 * association.unseen
+        counted = counted + abs(factor) * (scale != 0)
+    rate = np.mean([association.rate for association in associations], axis=0)
+    return replace(total, rate=rate, few=few / np.maximum(counted, 1e-12))

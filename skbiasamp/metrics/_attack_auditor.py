@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -123,6 +123,16 @@ class AttackAuditor(BaseAuditor):
     def fewest_rows(self) -> int:
         """How many rows give every fold one."""
         return self.cv or 1
+
+    @classmethod
+    def for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        """Return the auditors that a report runs unasked: with as many folds as there can be."""
+        n = int(test.rows.sum()) if test.clusters is None else test.clusters.total
+        auditors = super().for_report(test, scores=scores) if n > 1 else []
+        for auditor in auditors:
+            if auditor.cv is not None and n < auditor.cv:
+                auditor.set_params(cv=n)
+        return auditors
 
     @abstractmethod
     def _attacks(self) -> tuple[tuple[SideName, SideName], tuple[SideName, SideName] | None]:

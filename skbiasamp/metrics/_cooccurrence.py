@@ -21,12 +21,13 @@ from skbiasamp._utils import formatting as words
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.cells import as_labels
+from skbiasamp.counts.cells import drawn as one_of_draws
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import differ_in_group, renamed_onto
 from skbiasamp.counts.parts import of_model
 from skbiasamp.inference.association import Association, known_or_zero
 from skbiasamp.inference.hypothesis_tests import adjust_p_values
-from skbiasamp.inference.pairs import Pairs
+from skbiasamp.inference.pairs import Models, Pairs, combine_associations
 from skbiasamp.inference.runs import Mean, mean_of_runs
 from skbiasamp.inference.value import Estimate, Signs
 from skbiasamp.metrics.base import BaseAuditor, as_frame
@@ -251,6 +252,7 @@ class CooccurrenceAuditor(BaseAuditor):
     has_formula = True  # whether the paper's formula is another number than the value
     _chosen = cast("dict[str, Any] | None", None)  # from the reference that was learned
     _sampled = True  # whether the training labels are a sample
+    _draws_apart = False  # whether `measure` reads one draw of rows at a time
     _of_reference = False  # whether signs are those of a reference that was learned
     reference: str = Option("train", StrOptions({"train", "test"}), after="groups")
     formula: str = Option("change", StrOptions({"change", "published"}), after="reference")
@@ -295,6 +297,10 @@ class CooccurrenceAuditor(BaseAuditor):
     def _sign(self, labels: Contingency) -> Array:
         """Return the signs of the training correlations, as groups × tasks."""
         return association_sign(labels)
+
+    @property
+    def _judges_one_group(self) -> bool:  # type: ignore[override]
+        return self._publishes_one_group and self.formula == "published"
 
     # ------------------------------------------------------------------ how it is run
 
@@ -385,12 +391,22 @@ class CooccurrenceAuditor(BaseAuditor):
         return train, pairs
 
     def values_of_draws(self, drawn: Contingency) -> tuple[Array, Array]:
+        n = len(drawn.weight)
+        if self._draws_apart:
+            every = (self.pairs_of(one_of_draws(drawn, i))[1] for i in range(n))
+            numbers = [self._number(pairs, None) for pairs in every]
+            values = np.array([number.value for number in numbers])
+            return values, np.stack([number.amplifications.ravel() for number in numbers])
         _, pairs = self.pairs_of(drawn)
-        change = pairs.signs.values * pairs.change.value
-        defined = ~np.isnan(change)
-        weights = pairs.aggregate.weights(change[0]) if len(change) else change
-        values = np.where(defined, weights * change, 0.0).sum(axis=(1, 2))
-        return values, change.reshape(len(change), -1)
+        if self.formula == "published":
+            change, of = pairs.rate_change, pairs.aggregate
+            slopes = np.stack([of.slopes(pairs.sign, each) for each in change])
+            change, weights = np.sign(slopes) * change, np.abs(slopes)
+        else:
+            change = pairs.signs.values * pairs.change.value
+            weights = pairs.aggregate.weights(change[0])
+        values = known_or_zero(weights * change).sum(axis=(1, 2))
+        return values, change.reshape(n, -1)
 
     def _value(self, test: Contingency) -> float:
         return self._number(self.pairs_of(test, warns=True)[1], None).value
@@ -400,6 +416,11 @@ class CooccurrenceAuditor(BaseAuditor):
         if self.formula == "published":
             return pairs.measured_as_published(level)
         return pairs.measured(level)
+
+    def _sum_of_models(self, models: Models, level: float | None) -> Estimate:
+        """Return a sum of the judged numbers of models, each with its factor."""
+        aggregate = models[0][1].aggregate
+        return aggregate.sum_of_models(models, level, published=self.formula == "published")
 
     def _pairs_of_models(self, cells: Contingency) -> dict[str, Pairs]:
         """Return the pairs of several models of the same rows, with the same signs."""
@@ -435,7 +456,7 @@ class CooccurrenceAuditor(BaseAuditor):
     ) -> ComparisonResult:
         """Compare models by their pairs, which have the same signs."""
         level = None if self.interval is None else self.confidence_level
-        if self._compares_groups and not differ_in_group(cells):
+        if self._compares_groups and not (differ_in_group(cells) or self._judges_one_group):
             level = None
 
         compared: dict[str, tuple[Pairs, Estimate]] = {}
@@ -443,7 +464,7 @@ class CooccurrenceAuditor(BaseAuditor):
         def difference_of(name: str) -> tuple[Mean, dict[str, Any]]:
             own, other = models[name], models[reference]
             between = own.beside(other)
-            number = self._number(between, level)
+            number = self._sum_of_models([(1.0, own), (-1.0, other)], level)
             compared[name] = between, number
             change = between.change
             columns: dict[str, Array] = {
@@ -451,7 +472,8 @@ class CooccurrenceAuditor(BaseAuditor):
                 "reference": other.observed,
                 "difference": own.observed - other.observed,
                 "change": change.value,
-                "amplification": number.amplifications,
+                # Of a pair that one model leaves undefined there is no difference.
+                "amplification": np.where(np.isnan(change.value), np.nan, number.amplifications),
             }
             if level is not None:
                 columns |= (ends := between.ends(level))
@@ -499,25 +521,30 @@ class CooccurrenceAuditor(BaseAuditor):
             of_names = [models[name] for name in names]
             return replace(
                 first,
-                predicted=_mean([pairs.predicted for pairs in of_names]),
-                change=_mean([pairs.change for pairs in of_names]),
-                delta=_mean([pairs.moved for pairs in of_names]),
+                predicted=combine_associations([pairs.predicted for pairs in of_names]),
+                change=combine_associations([pairs.change for pairs in of_names]),
+                delta=combine_associations([pairs.moved for pairs in of_names]),
             )
+
+        def sum_of(names: Sequence[str], others: Sequence[str] = ()) -> Estimate:
+            """Return the mean of some runs, or its difference to that of others."""
+            parts = [(1 / len(names), models[name]) for name in names]
+            parts += [(-1 / len(others), models[name]) for name in others]
+            return self._sum_of_models(parts, level)
 
         def own_rows(names: Sequence[str]) -> tuple[float, float]:
             """Return the mean variance of single runs, and what all of them share."""
-            errors = [self._number(models[name], level).standard_error for name in names]
+            errors = [sum_of([name]).standard_error for name in names]
             each = float(np.mean(np.square(errors)))
-            whole = self._number(mean_of(names), level).standard_error ** 2
+            whole = sum_of(names).standard_error ** 2
             shared = float((len(names) * whole - each) / max(len(names) - 1, 1))
             return each, max(shared, 0.0)
 
         def rows(names: Sequence[str], others: Sequence[str]) -> tuple[float, float]:
-            pairs = mean_of(names)
             each, shared = own_rows(names)
             if not others:
-                return shared, self._number(pairs, level).degrees_of_freedom
-            between = self._number(pairs.beside(mean_of(others)), level)
+                return shared, sum_of(names).degrees_of_freedom
+            between = sum_of(names, others)
             each_other, shared_other = own_rows(others)
             single = (each - shared) / len(names) + (each_other - shared_other) / len(others)
             return max(between.standard_error**2 - single, 0.0), between.degrees_of_freedom
@@ -566,7 +593,8 @@ class CooccurrenceAuditor(BaseAuditor):
     def _result_of(self, pairs: Pairs, test: Contingency) -> AuditResult:
         """Return the result of a model."""
         level = None if self.interval is None else self.confidence_level
-        alone = self._compares_groups and not differ_in_group(test)
+        one_group = self._compares_groups and not differ_in_group(test)
+        alone = one_group and not self._judges_one_group
         number = self._number(pairs, None if alone else level)
         verdict = pairs.verdict(number, published=self.formula == "published")
         statistics: dict[str, Any] = {**pairs.statistics, "shift": pairs.shift}
@@ -583,7 +611,8 @@ class CooccurrenceAuditor(BaseAuditor):
             missing = [name for name, n in trained if n > 0 and name not in audited]
             statistics |= {"missing_groups": missing} if missing else {}
         ends = None
-        if level is not None and self.has_formula and not alone:
+        publishes = self.has_formula and not (one_group and not self._publishes_one_group)
+        if level is not None and publishes:
             ends = partial(pairs.measured_as_published, level)
         return self._made(
             test,
@@ -638,12 +667,3 @@ def _sizes_beside(own: Pairs, other: Pairs) -> Pairs:
     sizes = own.change * ways[0] - other.change * ways[1]
     ones = np.ones(sizes.value.shape, int)
     return replace(own, change=sizes, sign=ones, reference=None, signs=None)
-
-
-def _mean(associations: Sequence[Association]) -> Association:
-    """Return the mean of associations of the same pairs."""
-    total = associations[0]
-    for association in associations[1:]:
-        total = total + association
-    rate = np.mean([association.rate for association in associations], axis=0)
-    return replace(total * (1 / len(associations)), rate=rate)

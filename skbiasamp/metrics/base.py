@@ -86,6 +86,9 @@ class BaseAuditor(ABC, WithOptions):
     null: ClassVar[str] = "The value is 0 in this population."
     _uses_groups: ClassVar[bool] = True
     _compares_groups: ClassVar[bool] = True  # whether rows of one group alone have no value
+    # Of rows of one group: whether the published value is defined, and whether it is judged.
+    _publishes_one_group = False
+    _judges_one_group = False
     _of_scores: ClassVar[tuple[str, ...]] = ()  # what `audit` takes besides: y_score
     _of_function: ClassVar[tuple[str, ...]] = ()  # what its function takes besides: validation
     # Whether engines are asked for rows; else they decide whether rows or tasks are counted.
@@ -199,7 +202,7 @@ class BaseAuditor(ABC, WithOptions):
             if not (self._scores or isinstance(y_true, Contingency)):
                 check_class(test)
             value = self._value(test)
-        if self._compares_groups and not differ_in_group(test):
+        if self._compares_groups and not (differ_in_group(test) or self._judges_one_group):
             warn(f"{self.metric} is undefined: only one group has rows.", UndefinedMetricWarning)
             return value * math.nan
         return value
@@ -428,10 +431,11 @@ class BaseAuditor(ABC, WithOptions):
             parts["statistics"] = {**parts.get("statistics", {}), "labelled": False}
             if "base" in columns:
                 columns |= {"base": "Reference", "observed": "These rows"}
-        if self._compares_groups and not differ_in_group(test):
-            # One group alone is compared with nothing, whatever a formula says.
+        if self._compares_groups and not (differ_in_group(test) or self._judges_one_group):
+            # One group alone is compared with nothing.
             parts["statistics"] = {**parts.get("statistics", {}), "n_groups": 1}
-            unknown = dict.fromkeys(("value", "published"), math.nan)
+            lost = ("value",) if self._publishes_one_group else ("value", "published")
+            unknown = dict.fromkeys(lost, math.nan)
             parts |= numbers | unknown | {"verdict": words.NOT_MEASURED}
         known = {"labels": labels, "about": self.about, "baseline": self.baseline}
         of_result: dict[str, Any] = {

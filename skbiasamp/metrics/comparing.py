@@ -134,8 +134,10 @@ def comparison_result(
     Models that do not have the `same_rows` have none that differ.
     """
     others = [model for model in models if model != reference]
-    if auditor._uses_groups and not differ_in_group(cells):
-        unknown = dict.fromkeys(("value", "published", "low", "high"), np.nan)
+    if auditor._uses_groups and not (differ_in_group(cells) or auditor._judges_one_group):
+        unknown = dict.fromkeys(("value", "low", "high"), np.nan)
+        if not auditor._publishes_one_group:
+            unknown["published"] = np.nan
         models = {model: {**numbers, **unknown} for model, numbers in models.items()}
     nothing = dict.fromkeys(MODEL_COLUMNS[1:], np.nan)
     rows: dict[str, dict[str, Any]] = {

@@ -114,6 +114,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         " predictions. A change in the direction of the training correlation counts as "
         "positive. The value is the mean over all pairs."
     )
+    _publishes_one_group = True
     direction: str = PositionalOption(StrOptions(set(DIRECTIONS)), default="A->T", kw_only=False)
     ties: str = Option("zero", StrOptions({"zero", "negative"}))
     base: str | pd.DataFrame = Option("test", StrOptions(set(BASES)), pd.DataFrame)

@@ -232,7 +232,9 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         if np.isnan(moved).all():
             return math.nan
         # A group without audited rows leaves the mean; one without training rows does not.
-        rows = test.count("group") if self.direction == "A->T" else np.ones(len(moved))
+        rows = np.ones(moved.shape[-2])
+        if self.direction == "A->T":
+            rows = np.atleast_2d(test.count("group"))[0]  # draws have the same groups
         return float((rows > 0).sum() * moved.shape[-1])
 
     def _sign(self, labels: Contingency) -> Array:
@@ -241,6 +243,10 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     @property
     def _by_task(self) -> bool:
         return self.direction != "A->T"
+
+    @property
+    def _publishes_one_group(self) -> bool:  # type: ignore[override]
+        return self.direction is not None
 
     @property
     def y_at_(self) -> pd.DataFrame:

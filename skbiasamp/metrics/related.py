@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass, replace
 from itertools import combinations
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from scipy import sparse, special
 
 from skbiasamp._input.checks import Array, Names
@@ -22,7 +23,7 @@ from skbiasamp.counts.cells import labels_of, sides_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.association import Association, Mapped, association_of, known_or_zero
 from skbiasamp.inference.influence import interval
-from skbiasamp.inference.pairs import MeanChange, Pairs
+from skbiasamp.inference.pairs import MeanChange, Models, Pairs, combine_associations
 from skbiasamp.inference.value import Estimate, Signs, margin
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor, compare_counts
 from skbiasamp.metrics.base import BaseAuditor
@@ -102,6 +103,7 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
     )
     question = "Do predictions exaggerate the groups' preferences?"
     amplified = "the groups' preferences in its labels"
+    _draws_apart = True
     percent = False
     columns: ClassVar = {"base": "Preference, labels", "observed": "Preference, predictions"}
 
@@ -246,6 +248,7 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
     question = "Does the largest ratio between two groups' rates grow?"
     pair_of = ("pair of groups", "outcome")
     amplified = "the largest ratio between two groups' rates in its labels"
+    _draws_apart = True
     percent = False
     columns: ClassVar = {"base": "Log ratio, labels", "observed": "Log ratio, predictions"}
     concentration: float = PositionalOption(
@@ -360,6 +363,7 @@ class LargestChange(MeanChange):
     all pairs that may be the first, to the highest end of all that may be the second.
     """
 
+    is_sum = False
     before: Any = None
     after: Any = None
 
@@ -367,9 +371,20 @@ class LargestChange(MeanChange):
         """Return the paper's formula, of signs and changes of rates."""
         return _largest(self.after.value) - _largest(self.before.value)
 
-    def beside(self, other: Any) -> LargestChange:
-        """Return by how much it grows from another model to this one."""
-        return replace(self, before=other.after)
+    def sum_of_models(
+        self, models: Models, confidence_level: float | None, *, published: bool
+    ) -> Estimate:
+        """Return a sum of values of models of the same labels, with its interval."""
+        after = [pairs.predicted for factor, pairs in models if factor > 0]
+        before = [pairs.predicted for factor, pairs in models if factor < 0]
+        grows = LargestChange(
+            before=combine_associations(before) if before else self.before,
+            after=combine_associations(after),
+        )
+        changes, factors = [pairs.change for _, pairs in models], [factor for factor, _ in models]
+        change = combine_associations(changes, factors)
+        number = grows.estimate(change, models[0][1].signs, confidence_level)
+        return replace(number, value=sum(factor * pairs.published for factor, pairs in models))
 
     def estimate(
         self, change: Association, signs: Signs, confidence_level: float | None
@@ -392,7 +407,7 @@ class LargestChange(MeanChange):
             low=float(low[first].min()),
             high=float(high[last].max()),
             p_value=p_value,
-            standard_error=float(change.sd[first].max()),
+            standard_error=float(change.sd[first | last].max()),
         )
 
 
@@ -483,6 +498,7 @@ class PercentageAuditor(CooccurrenceAuditor):
     )
     question = "Are the groups' shares of each task further from equal in the predictions?"
     amplified = "the groups' distance from equal shares in its labels"
+    _draws_apart = True
     columns: ClassVar = {"base": "Share, labels", "observed": "Share, predictions"}
 
     def _requires(self) -> tuple[SideName, ...]:
@@ -589,6 +605,7 @@ class LabelAuditor(CooccurrenceAuditor):
 
     metric = "label amplification"
     _joint = False
+    _draws_apart = True
     percent = True
     estimand, null = BaseAuditor.estimand, BaseAuditor.null
     uncounted = "no majority"
@@ -605,17 +622,22 @@ class LabelAuditor(CooccurrenceAuditor):
     def _count(self, y_true: Any, labels: Any, columns: Any, **known: Any) -> Contingency:
         if columns or isinstance(y_true, Contingency):  # groups were counted too
             like = known.pop("like", None)
-            cells = super()._count(y_true, labels, columns, **known)
-            sides: dict[SideName, Side] = {
-                "group": Side(_EVERYONE, Codes(np.zeros(cells.n_cells, int), 1))
-            }
-            sides |= {n: side for n, side in sides_of(cells).items() if not n.startswith("group")}
-            cells = with_sides(cells, sides)
+            cells = _without_groups(super()._count(y_true, labels, columns, **known))
             return cells if like is None else cells.conform(like)
         rows = labels.get("y_pred") if y_true is None else y_true
-        everyone = [_EVERYONE[0]] * len(to_native(rows, "y_true"))
+        n = len(to_native(rows, "y_true"))
+        everyone: Any = [_EVERYONE[0]] * n
+        if self.groups == "indicator":
+            everyone = pd.DataFrame({_EVERYONE[0]: np.ones(n, int)})
         labels = {**labels, "sensitive_features": everyone, "sensitive_pred": None}
-        return super()._count(y_true, labels, columns, **known)
+        return _without_groups(super()._count(y_true, labels, columns, **known))
+
+    def _learn(self, cells: Contingency) -> Self:
+        return super()._learn(_without_groups(cells))
+
+    def pairs_of(self, test: Contingency, *, warns: bool = False) -> tuple[Contingency, Pairs]:
+        """Return the labels that give the signs, and the pairs of audited rows."""
+        return super().pairs_of(_without_groups(test), warns=warns)
 
     def _sign(self, labels: Contingency) -> Array:
         counts, total = labels.count("task"), np.asarray(labels.total)
@@ -649,6 +671,16 @@ class LabelAuditor(CooccurrenceAuditor):
             signs=signs,
             aggregate=MeanChange(divisor=1.0 if is_one_label(train) else None),
         )
+
+
+def _without_groups(cells: Contingency) -> Contingency:
+    """Return the cells of all rows together."""
+    if cells.groups == _EVERYONE and not cells.indicator:
+        return cells
+    everyone = Side(_EVERYONE, Codes(np.zeros(cells.n_cells, int), 1))
+    sides: dict[SideName, Side] = {"group": everyone}
+    sides |= {n: side for n, side in sides_of(cells).items() if not n.startswith("group")}
+    return with_sides(cells, sides)
 
 
 def is_one_label(cells: Contingency) -> bool:

@@ -243,7 +243,10 @@ def _with_declared(
     for model, rows in each.items():
         with collected():
             ready = readied(auditor, train, asked.random_state)
-            result = mean_of_models(ready, rows) if rows.models else ready.audit(rows)
+            if rows.models:
+                result = mean_of_models(ready, ready.count_models(rows, {}))
+            else:
+                result = ready.audit(rows)
         (check,) = gate_of({model: result}, asked.limit, on=None, one_sided=False).checks
         verdicts[model] = LIMITED.get(check.outcome, check.verdict)
     return report
@@ -267,6 +270,7 @@ def _compared(
 
     def measured(auditor: Any, rows: Contingency) -> Any:
         if runs:
+            rows = auditor.count_models(rows, {})
             return compare_runs(auditor._for_models(rows), rows, first, runs)
         return auditor.compare(rows, reference=first)
 
