@@ -138,7 +138,7 @@ def report_facts(report: Any) -> Facts:
         check = next(check for check in gate.checks if check.name == report.primary)
         limited |= {
             "limit": report.limit,
-            "limit_verdict": gate.word(check),
+            "limit_verdict": gate._word(check),
             "lacking": check.missing,
             "rows_needed": None if math.isnan(check.rows) else check.rows,
         }

@@ -137,25 +137,12 @@ class Gate(Exported):
     def __bool__(self) -> bool:
         return self.outcome == PASSED
 
-    def word(self, check: GateCheck) -> str | None:
-        """Return what a check's interval says of the limit.
-
-        A model that reverses the association fails wherever its interval lies.
-
-        Parameters
-        ----------
-        check : GateCheck
-            One of the checks.
-
-        Returns
-        -------
-        word : {"within the limit", "outside the limit", "inconclusive", None}
-        """
-        reverses = check.verdict == words.REVERSES
+    def _word(self, check: GateCheck) -> str | None:
+        """Return what a check's interval says of the limit: a model that reverses fails anyway."""
+        if check.verdict != words.REVERSES:
+            return words.LIMITED.get(check.outcome)
         limit = Limit(self.limit, self.one_sided)
-        return words.LIMITED.get(
-            limit.outcome(check.low, check.high) if reverses else check.outcome
-        )
+        return words.LIMITED.get(limit.outcome(check.low, check.high))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each check.
