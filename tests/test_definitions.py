@@ -270,15 +270,13 @@ def leans(world, a, t):
 
 def mals(world):
     """Zhao et al. (2017) as eq. 1 of Wang and Russakovsky (2021) writes it."""
-    total, defined = Fraction(0), False
+    total = Fraction(0)
     for a in world.groups:
         for t in world.tasks:
             observed = p(world.test, group_predicted(a), given=task_predicted(t))
-            trained = p(world.train, group_is(a), given=task_is(t))
-            defined |= observed is not None and trained is not None
             if leans(world, a, t) and observed is not None:
-                total += observed - trained
-    return float(total / len(world.tasks)) if defined else math.nan
+                total += observed - p(world.train, group_is(a), given=task_is(t))
+    return float(total / len(world.tasks))
 
 
 @looked_at
@@ -291,16 +289,9 @@ def test_mals_is_the_published_formula(world):
 
 
 def test_a_task_that_is_never_predicted_counts_as_0_in_mals():
-    """It adds nothing and still counts in |T|. If there is no other task, nothing is defined."""
+    """It adds nothing and still counts in |T|, also where there is no other task."""
     sex, cooks = ["f", "f", "f", "m", "m", "m"], [1, 1, 0, 1, 0, 0]
-    nobody = {"y_true": cooks, "y_pred": [0] * 6, "sensitive_features": sex}
-    assert math.isnan(mals_amplification(**nobody))
-    result = MALSAuditor(reference="test", formula="published").audit(**nobody)
-    assert math.isnan(result.value)
-    assert math.isnan(result.published)
-    tasks = np.transpose([cooks]), np.zeros((6, 1), int)
-    value = multi_attribute_amplification(*tasks, sensitive_features=sex, direction=None)
-    assert math.isnan(value)
+    assert mals_amplification(cooks, [0] * 6, sensitive_features=sex) == 0
     cooks_or_cleans = np.transpose([cooks, cooks])
     predicted = np.transpose([[0] * 6, [1, 1, 0, 0, 0, 0]])
     value = mals_amplification(cooks_or_cleans, predicted, sensitive_features=sex)
@@ -384,16 +375,15 @@ def multi_mals(world, **which):
         whole = sum(together.values())
         return Fraction(together[g], whole) if whole else None
 
-    total, defined = Fraction(0), False
+    total = Fraction(0)
     for g in world.groups:
         for m in found:
             before = share(world.train, group_is, task_is(*m), g)
             after = share(world.test, group_predicted, task_predicted(*m), g)
-            defined |= before is not None and after is not None
             if before is None or before <= Fraction(1, len(world.groups)) or after is None:
                 continue
             total += abs(after - before)
-    return float(total / len(found)) if defined else math.nan
+    return float(total / len(found)) if found else math.nan
 
 
 @looked_at

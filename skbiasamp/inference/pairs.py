@@ -46,7 +46,7 @@ class MeanChange:
     def published(self, sign: Array, delta: Array) -> float:
         """Return the paper's formula, of signs and changes of rates."""
         if np.isnan(delta).all():
-            return math.nan
+            return math.nan if self.divisor is None or math.isnan(self.divisor) else 0.0
         return float(known_or_zero(self.slopes(sign, delta) * delta).sum())
 
     def slopes(self, sign: Array, delta: Array) -> Array:
