@@ -1,6 +1,7 @@
 """Clusters: rows of one person, image or family are resampled together."""
 
 import importlib.util
+import math
 
 import numpy as np
 import pandas as pd
@@ -347,10 +348,25 @@ def test_a_report_of_few_clusters_measures_all_but_attackers(n):
     (hired, predicted), how = rows_of(rows)
     how |= {"clusters": rows["person"] * n // 20, "random_state": 0}
     report = skbiasamp.audit(hired, predicted, **how)
-    assert not np.isnan(report["directional A->T"].value)
+    assert (report["directional A->T"].verdict == "not measured") == (n == 1)
     assert ("leakage" in report.results) == (n > 1)
     assert n == 1 or report["leakage"].verdict == "not measured"
     models = {"old": predicted, "new": hired}
     for given in models, {name: [predicted, own] for name, own in models.items()}:
         compared = skbiasamp.compare(hired, given, **how)
         assert [*compared.results] == [*report.results]
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_one_cluster_shows_nothing_of_others(trained):
+    rng = np.random.default_rng(0)
+    sex, labels, predicted = rng.choice(["f", "m"], 200), *rng.integers(2, size=(2, 200))
+    how = {"sensitive_features": sex, "clusters": np.zeros(200)}
+    auditor = DirectionalAuditor(reference="test")
+    if trained:
+        auditor = DirectionalAuditor().fit(labels, sensitive_features=sex)
+    result = auditor.audit(labels, predicted, **how)
+    assert np.isnan([result.low, result.high, result.p_value]).all()
+    assert math.isnan(result.value) != trained  # how sure the audited labels are is not known
+    assert result.verdict == "not measured"
+    assert "All rows are of one cluster" in result.sentence

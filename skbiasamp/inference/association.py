@@ -217,7 +217,9 @@ class Sample(NamedTuple):
         """The factor of n independent rows, or clusters: n / (n − 1)."""
         cells = self.cells
         n = float(cells.units.sum() if cells.clusters is None else cells.clusters.total)
-        return n / max(n - 1, 1e-9) if n > 1 else 1.0
+        if n > 1:
+            return n / (n - 1)
+        return 1.0 if cells.clusters is None else np.nan  # one cluster shows no variance
 
 
 @dataclass(frozen=True, eq=False)

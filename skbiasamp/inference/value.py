@@ -150,6 +150,8 @@ def estimate(
         df = float(degrees_of_freedom(squares, fourth))
         low, high, p_value = interval(value, error, df, confidence_level)
         low, high = float(low), float(high)
+        if math.isnan(error):  # one cluster shows neither variance nor how sure signs are
+            value, p_value = math.nan if signs.source is not None else value, math.nan
     return Estimate(value, low, high, p_value, error, df, parts, amplifications)
 
 
