@@ -33,6 +33,11 @@ from skbiasamp.results.kinds import COLUMNS, Kind, row_of, uncounted
 _OF_PAIR = (*COLUMNS[:7], "low", "high", "p_adjusted", "sign")
 
 
+def first_largest(sizes: Array) -> int:
+    """Return where a size is first the largest: the last digits of equal ones are noise."""
+    return int((sizes >= sizes.max() * (1 - 1e-12)).argmax())
+
+
 class _Later:
     """A field that is made when it is read, if it is to be: most are never read."""
 
@@ -275,7 +280,7 @@ class AuditResult(Shown, OfMetric):
         pairs = clear if clear.size else pairs
         # Numeric tasks have units of their own, in which changes cannot be compared.
         size = np.abs(change if self.percent else amplification)[pairs]
-        at = int(pairs[size.argmax()])
+        at = int(pairs[first_largest(size)])
         columns = {name: self.table[name] for name in _OF_PAIR if name in self.table}
         pair = {name: columns[name].iloc[at] if name in columns else math.nan for name in _OF_PAIR}
         return {**pair, "significant": bool(sure.any())}
@@ -299,7 +304,7 @@ class AuditResult(Shown, OfMetric):
         if known.empty:
             text = "No pair is defined, so none is the worst: see {name}.table."
             raise InputError(text, name="result")
-        pair = row_of(known, int(known["change"].abs().to_numpy().argmax()))
+        pair = row_of(known, first_largest(known["change"].abs().to_numpy()))
         low, high = (known[f"{end}_simultaneous"] for end in ("low", "high"))
         return {
             **{name: pair[name] for name in ("group", "task", "change")},
