@@ -365,11 +365,12 @@ def adjusted_verdict(result: AuditResult, p_adjusted: float) -> str:
     return result.verdict if sure or not by_value else words.NO_EFFECT
 
 
-def _urgency(report: AuditReport) -> tuple[bool, int, float]:
+def _urgency(report: AuditReport) -> tuple[bool, bool, int, float]:
     """Return how urgent a report is: the less, the more urgent."""
     facts = report.facts
     at = _WORST_FIRST.index(facts.verdict)
-    return facts.limit_verdict != words.OUTSIDE, at, -abs(facts.value or 0.0)
+    unclear = facts.verdict in (words.NO_EFFECT, words.NOT_MEASURED)
+    return unclear, facts.limit_verdict != words.OUTSIDE, at, -abs(facts.value or 0.0)
 
 
 def columns_alone(report: AuditReport) -> dict[str, list[str]]:

@@ -23,15 +23,15 @@ _OF_RATES = ("gap", "groups", "tasks", "pairs")  # views whose changes are perce
 @check("SBA111", "identical predictions", rank=45, severity="wrong", owner="model")
 def identical_predictions(audited: Audited) -> Seen:
     """Labels and predictions are identical in every row, as if one column was read for both."""
-    test, same = audited.test, list[str]()
+    test, same, others = audited.test, list[str](), list[str]()
     sides: tuple[tuple[Any, Any], ...] = (("task", "task_pred"), ("group", "group_pred"))
     for side, predicted in sides:
         if test.has(side) and test.has(predicted) and not test.soft(predicted):
             both = test.both(side).count(predicted)
-            if all(np.array_equal(both, test.count(name)) for name in (side, predicted)):
-                same.append(side)
+            equal = all(np.array_equal(both, test.count(name)) for name in (side, predicted))
+            (same if equal else others).append(side)
     if same:
-        yield {"sides": same}
+        yield {"sides": same, "all": not others}
 
 
 @check("SBA204", "worse than chance", rank=70, severity="wrong", owner="model")
@@ -163,7 +163,7 @@ def impact_ratio(audited: Audited) -> Seen:
         "ratio": float(row["impact_ratio"]),
         "low": float(row["impact_ratio_low"]),
         "high": float(row["impact_ratio_high"]),
-        "more": len(below) - 1,
+        "more": below["group"].nunique() - 1,
         "given": list(audited.report.facts.given),
     }
 
@@ -235,7 +235,12 @@ def changed_rates(audited: Audited) -> Seen:
         return
     moved = (lambda before, after: after - before) if is_mean else shown_change
     change = moved(worst.before, worst.after)
+    # A group may lose less than all others do: what it gains beside them is said.
+    own = worst.change or 0.0
+    beside = facts.view != "gap" and own * change < 0
+    change = own if beside else change
     numbers: dict[str, Any] = {"group": worst.group, "task": worst.task, "change": change}
+    numbers["beside"] = beside
     numbers |= {"other": None, "other_change": None, "percent": facts.percent}
     if facts.view == "gap":  # two groups may move apart: each has a reason
         (other,) = (each for each in facts.changes if each.group != worst.group)
@@ -262,7 +267,7 @@ def mitigation(audited: Audited) -> Seen:
         yield {"columns": [name_of(name) for name in alone]}
 
 
-@check("SBA302", "reversal", rank=24, severity="wrong", owner="model")
+@check("SBA302", "reversal", rank=24, severity="wrong", owner="model", reads=PAIRS)
 def reversed_association(audited: Audited) -> Seen:
     """The model turns the association of its labels around."""
     # If MALS counts groups that are not associated with their task, its sign is no direction.
@@ -279,7 +284,7 @@ def reversed_association(audited: Audited) -> Seen:
         yield {"metrics": names, "train": of_train}
 
 
-@check("SBA301", "limit", rank=22, owner="policy")
+@check("SBA301", "limit", rank=22, owner="policy", reads=PAIRS)
 def of_limit(audited: Audited) -> Seen:
     """The amplification is beyond the limit that was declared, or these rows do not show it."""
     report = audited.report
