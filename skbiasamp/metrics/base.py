@@ -78,6 +78,7 @@ class BaseAuditor(ABC, WithOptions):
     baseline: ClassVar[str] = "equally accurate random labels"  # what attackers are compared with
     pair_of: ClassVar[tuple[str, str]] = ("group", "task")  # what a row of the table is about
     about = "the group"  # what attackers guess, and predictions reveal
+    guessed_from = ""  # what attackers see, if it is not the predictions
     unit: ClassVar[str] = ""  # of the value, if it is no share
     amplified: ClassVar[str] = words.ASSOCIATION  # what a report says that the model amplifies
     uncounted: ClassVar[str] = ""  # why a pair without a sign adds 0

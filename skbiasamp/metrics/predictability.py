@@ -454,8 +454,26 @@ class DPAAuditor(AttackAuditor):
         "value is the difference of both qualities divided by their sum."
     )
     rank = 4
+    estimand = (
+        "How much better an attacker guesses {about} than {baseline}, in the population that the "
+        "audited rows are a sample of."
+    )
+    null = (
+        "An attacker guesses {about} as well as {baseline}. Errors that are not random reject it, "
+        "also if group and task are as associated as in the labels."
+    )
     direction: str = PositionalOption(StrOptions(set(DIRECTIONS)), default="A->T", kw_only=False)
     normalize: bool = Option(True, "boolean", after="equalize")
+
+    @property
+    def about(self) -> str:  # type: ignore[override]
+        """What attackers guess."""
+        return "the predicted group" if self.direction == "T->A" else "the predictions"
+
+    @property
+    def guessed_from(self) -> str:  # type: ignore[override]
+        """What attackers see."""
+        return "the task" if self.direction == "T->A" else "the group"
 
     @property
     def question(self) -> str:

@@ -417,6 +417,7 @@ class Facts:
     favourable: tuple[str, ...] = ()
     amplified: str = ""
     about: str = ""
+    guessed_from: str = ""
     baseline: str = ""
     reason: str | None = None
     models: tuple[Model, ...] = ()

@@ -65,6 +65,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
         labels_differ=None if clear is None else any(each is True or each == 1 for each in clear),
         amplified=result.amplified,
         about=result.about,
+        guessed_from=result.guessed_from,
         baseline="the labels" if result.params.get("equalize", "") is None else result.baseline,
         reason=_reason(result),
         model=known.get("model_name"),

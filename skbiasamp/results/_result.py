@@ -138,6 +138,8 @@ class AuditResult(Shown, OfMetric):
         Names of the sensitive columns that make the groups, empty if unknown.
     about : str
         What an attacker guesses, if the verdict is that predictions reveal more or less.
+    guessed_from : str
+        What the attacker sees, if it is not the predictions.
     baseline : str
         What an attacker on the model's predictions is compared with.
     citation : str
@@ -194,6 +196,7 @@ class AuditResult(Shown, OfMetric):
     settings: tuple[str, ...] = ()
     group_columns: tuple[Hashable, ...] = ()
     about: str = "the group"
+    guessed_from: str = ""
     baseline: str = "equally accurate random labels"
     words: pd.DataFrame | None = None
     verdict: str = ""
