@@ -49,8 +49,8 @@ class MALSAuditor(CooccurrenceAuditor):
         P_{train}(A_a \mid T_t) \right], \quad
         y_{at} = \left[ P_{train}(A_a \mid T_t) > \tfrac{1}{|A|} \right]
 
-    as in eq. 1 of [2]_. A task that is never predicted counts as 0; if no task is predicted, the
-    value is NaN. Without `sensitive_pred` the group counts as predicted perfectly.
+    as in eq. 1 of [2]_. A task that is never predicted counts as 0. Without `sensitive_pred` the
+    group counts as predicted perfectly.
 
     A group may have more than its equal share of a task and still be no more frequent there than in
     all rows, or the other way round: MALS then counts a group that is not associated with the task

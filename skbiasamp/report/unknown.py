@@ -318,7 +318,7 @@ class Everyone:
             - every[..., kinds].sum(axis=-1) / every.sum(axis=-1)
             for kinds in ([2, 3], [1, 3])
         )
-        value = _amplifications(own, every, self.signs[self.agree.any(axis=0)])
+        value = _associations(own, every, self.signs[self.agree.any(axis=0)])[0]
         return np.stack([value, abs(labels), abs(preds - labels)]).sum(axis=(2, 3))
 
     def _completed(self, weight: Array) -> Contingency:
@@ -330,11 +330,6 @@ class Everyone:
         sides: dict[Any, Side] = {**sides_of(made), "group": groups}
         sides.pop("group_pred", None)
         return distinct(with_sides(made, sides))
-
-
-def _amplifications(counts: Array, totals: Array, signs: Any) -> Array:
-    """Return what pairs add to the value: sign × change, as `inference` has it for whole rows."""
-    return _associations(counts, totals, signs)[0]
 
 
 def _associations(counts: Array, totals: Array, signs: Any) -> tuple[Array, ...]:
