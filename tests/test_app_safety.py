@@ -331,13 +331,13 @@ def test_a_line_for_excel_alone_is_refused_with_the_fix(page):
 
 
 def test_memory_has_a_limit(tmp_path, monkeypatch):
-    from skbiasamp.app import processes
+    from skbiasamp.app import jobs
     from skbiasamp.app.files import RefusedError
 
-    monkeypatch.setattr(processes, "_LEAST", 100 << 20)
+    monkeypatch.setattr(jobs, "_LEAST", 100 << 20)
     takes_all = "import time; many = [b'x' * 10**6 for _ in range(500)]; time.sleep(60)"
     with pytest.raises(RefusedError, match=r"more than 0\.1 GB of memory, and was stopped"):
-        asyncio.run(processes.run_python(["-c", takes_all], tmp_path, 0, print))
+        asyncio.run(jobs.run_python(["-c", takes_all], tmp_path, 0, print))
 
 
 @pytest.mark.parametrize(

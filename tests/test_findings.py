@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 import skbiasamp
-from skbiasamp.render.words import environment
+from skbiasamp.render.facts import environment
 from skbiasamp.report.checks import every_check
 from skbiasamp.results import COMPARISON_FINDINGS
 

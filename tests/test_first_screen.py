@@ -25,8 +25,7 @@ from test_page import in_chromium
 import skbiasamp
 from skbiasamp import DirectionalAuditor
 from skbiasamp.datasets import load_compas
-from skbiasamp.render.facts import that_decides
-from skbiasamp.render.words import express
+from skbiasamp.render.facts import express, that_decides
 from skbiasamp.results import Finding
 
 NUMBER = re.compile(r"[+−-]?\d[\d,]*(?:\.\d+)?")

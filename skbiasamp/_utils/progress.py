@@ -8,6 +8,7 @@ there are none. ``SKBIASAMP_PROGRESS=0`` turns them off; with ``1``, there are b
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import sys
@@ -30,6 +31,8 @@ WAIT = 2.0  # seconds before something is shown
 EVERY = 0.1  # seconds between two changes
 _EVERY_IN_LOGS = 10.0
 _SWITCH = "SKBIASAMP_PROGRESS"
+T = TypeVar("T")
+_MANY_ROWS = 100_000  # rows whose arrays are worth the time
 
 
 @dataclass(eq=False)
@@ -258,9 +261,6 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 # --------------------------------------------------------------------------- callbacks
 
 
-T = TypeVar("T")
-
-
 def _of(estimator: Any) -> list[Any]:
     """Return the callbacks of an estimator that follow what is inside it, too."""
     own = getattr(estimator, "_skl_callbacks", ())
@@ -302,3 +302,21 @@ def follow(name: str, estimator: Any, total: int, run: Callable[..., T]) -> T:
     Whole.__name__ = name  # as callbacks show it
     result: T = with_callbacks(Whole.fit)(Whole().set_callbacks(*callbacks))
     return result
+
+
+def give_back_memory(n_rows: float) -> None:
+    """Give freed memory back to the system, after a step that took arrays of many rows.
+
+    glibc keeps it for later arrays, which seldom fit into the gaps: a process would grow with each
+    step.
+    """
+    if n_rows >= _MANY_ROWS and (trim := _trim()) is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Any:
+    try:
+        return ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):  # another system than Linux, or another libc
+        return None

@@ -30,9 +30,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skbiasamp.app.files import RefusedError, StoredFile, store
-from skbiasamp.app.jobs import Job
-from skbiasamp.app.processes import run_python
-from skbiasamp.app.request import OUTPUTS, Form
+from skbiasamp.app.jobs import OUTPUTS, Form, Job, run_python
 from skbiasamp.datasets import load_compas
 
 _STATIC = Path(__file__).parent / "static"

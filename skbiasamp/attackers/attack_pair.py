@@ -16,11 +16,14 @@ import numpy as np
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import Codes, Members, Side, codes_of
 from skbiasamp._utils.progress import progress
-from skbiasamp.attackers.attack import Attack, Settings, hard, number_of_cells
-from skbiasamp.attackers.qualities import (
+from skbiasamp.attackers.attack import (
     OF_PROBABILITIES,
+    Attack,
+    Settings,
     divide,
+    hard,
     inverse_spread,
+    number_of_cells,
     quality_of,
     shares_of,
 )

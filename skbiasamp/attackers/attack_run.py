@@ -19,22 +19,28 @@ from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import as_maps, check_lengths, columns_of, to_native
 from skbiasamp._input.errors import InputError, fewer_groups, quote, renaming, rows_of
 from skbiasamp._input.labels import Codes, Members
-from skbiasamp._utils.memory import give_back_memory
-from skbiasamp._utils.progress import progress
+from skbiasamp._utils.progress import give_back_memory, progress
 from skbiasamp._utils.random import chunks
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.attackers import fitting, resampling
 from skbiasamp.attackers.attack import (
     MOST_BITS,
     MOST_MEANS,
+    OF_PROBABILITIES,
+    TINY,
     Attack,
     ExactAttacker,
     InputAndTarget,
     Inputs,
     Settings,
     check_dimensions,
+    confident,
+    divide,
+    inverse_spread,
     make_attack,
     of_means,
+    of_sums,
+    shares_of,
     truth_of,
 )
 from skbiasamp.attackers.attack_pair import (
@@ -44,15 +50,6 @@ from skbiasamp.attackers.attack_pair import (
     drawn_qualities,
     of_all_draws,
     other_folds,
-)
-from skbiasamp.attackers.qualities import (
-    OF_PROBABILITIES,
-    TINY,
-    confident,
-    divide,
-    inverse_spread,
-    of_sums,
-    shares_of,
 )
 from skbiasamp.attackers.resampling import Merged
 from skbiasamp.counts.cells import side_of, take

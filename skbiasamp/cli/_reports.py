@@ -31,10 +31,10 @@ from skbiasamp._utils.progress import progress
 from skbiasamp.cli import _files
 from skbiasamp.cli._files import Named
 from skbiasamp.render.document import Document
-from skbiasamp.render.text import as_text
-from skbiasamp.render.words import express
+from skbiasamp.render.facts import express
+from skbiasamp.render.formats import as_text
 from skbiasamp.report import described_files
-from skbiasamp.report.checks.data import share_of_rows, unread
+from skbiasamp.report.checks import share_of_rows, unread
 from skbiasamp.results import AuditReport, ComparisonReport, Finding
 from skbiasamp.results.gate import FAILED, PASSED, UNDEFINED, Limit
 from skbiasamp.text import label_columns

@@ -22,9 +22,8 @@ from skbiasamp._utils.compat import (
 )
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import warn
-from skbiasamp.attackers.attack import Settings
+from skbiasamp.attackers.attack import QUALITIES, Settings
 from skbiasamp.attackers.attack_run import attack_features
-from skbiasamp.attackers.qualities import QUALITIES
 from skbiasamp.attackers.resampling import own_generator
 from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns, how_to_pass
 from skbiasamp.inference.runs import of_draws

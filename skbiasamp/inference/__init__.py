@@ -4,7 +4,6 @@ Everything is computed on cells: a row's influence is its cell's.
 """
 
 from skbiasamp._utils.warnings import UncertaintyWarning
-from skbiasamp.inference.hypothesis_tests import adjust_p_values, paired_p_values
-from skbiasamp.inference.power import required_rows
+from skbiasamp.inference.hypothesis_tests import adjust_p_values, paired_p_values, required_rows
 
 __all__ = ["UncertaintyWarning", "adjust_p_values", "paired_p_values", "required_rows"]

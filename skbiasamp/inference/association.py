@@ -21,8 +21,7 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.merging import require_cells
 from skbiasamp.counts.pair_sums import everywhere, pair_sums
 from skbiasamp.counts.parts import of_task
-from skbiasamp.inference.influence import degrees_of_freedom, unit_sums
-from skbiasamp.inference.linear import Linear
+from skbiasamp.inference.influence import Linear, degrees_of_freedom, unit_sums
 
 # Numbers held at once: rows × pairs.
 _BLOCK = 1 << 21

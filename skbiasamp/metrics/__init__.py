@@ -7,8 +7,7 @@ from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.dbac import DBACAuditor, dbac_amplification
 from skbiasamp.metrics.directional import DirectionalAuditor, directional_amplification
-from skbiasamp.metrics.function_metric import FunctionAuditor
-from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.functions import FunctionAuditor, function_of
 from skbiasamp.metrics.lic import LICAuditor, lic_amplification
 from skbiasamp.metrics.mals import MALSAuditor, mals_amplification
 from skbiasamp.metrics.matched_pairs import MatchedPairsAuditor, matched_difference

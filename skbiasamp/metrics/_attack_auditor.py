@@ -18,10 +18,9 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
 from skbiasamp.attackers import attack_run
-from skbiasamp.attackers.attack import Settings
+from skbiasamp.attackers.attack import ADDITIVE, QUALITIES, Settings, divide
 from skbiasamp.attackers.attack_pair import AttackPair, Qualities, above_chance
 from skbiasamp.attackers.attack_run import AttackRun, Redrawn
-from skbiasamp.attackers.qualities import ADDITIVE, QUALITIES, divide
 from skbiasamp.attackers.resampling import own_generator
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName

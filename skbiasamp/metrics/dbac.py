@@ -17,9 +17,9 @@ from skbiasamp._input.labels import Members, codes_of
 from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.warnings import warn
+from skbiasamp.attackers.attack import divide
 from skbiasamp.attackers.attack_pair import AttackPair
 from skbiasamp.attackers.attack_run import AttackRun
-from skbiasamp.attackers.qualities import divide
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.parts import of_model

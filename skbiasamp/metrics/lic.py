@@ -18,10 +18,9 @@ from skbiasamp._input.errors import InputError
 from skbiasamp._input.labels import Codes, Members, codes_of
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
-from skbiasamp.attackers.attack import Attack, Inputs
+from skbiasamp.attackers.attack import QUALITIES, Attack, Inputs
 from skbiasamp.attackers.attack_run import AttackRun
 from skbiasamp.attackers.fitting import weight_name
-from skbiasamp.attackers.qualities import QUALITIES
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.metrics._attack_auditor import AttackAuditor

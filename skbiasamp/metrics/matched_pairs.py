@@ -24,7 +24,7 @@ from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, paired_p_values
 from skbiasamp.metrics.inputs import read_columns
 from skbiasamp.render.document import Document, Text
-from skbiasamp.render.words import express
+from skbiasamp.render.facts import express
 from skbiasamp.results import AuditResult
 
 _NUMBERS = (

@@ -15,8 +15,8 @@ from skbiasamp._input.options import Option, PositionalOption
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.warnings import collected
+from skbiasamp.attackers.attack import divide
 from skbiasamp.attackers.attack_run import AttackRun, make_pair, run_attack
-from skbiasamp.attackers.qualities import divide
 from skbiasamp.counts.cells import side_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.draws import in_blocks

@@ -36,7 +36,7 @@ from skbiasamp.metrics.comparing import DIFFERENCE, mean_of_results
 from skbiasamp.metrics.functions import TRAINING, lacks
 from skbiasamp.model_selection import folds as folding
 from skbiasamp.model_selection.folds import LabelledRows, Repeat
-from skbiasamp.render.words import express
+from skbiasamp.render.facts import express
 from skbiasamp.results import (
     MODEL_COLUMNS,
     AuditResult,

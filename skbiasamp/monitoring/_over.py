@@ -17,7 +17,7 @@ from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import distinct
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.merging import common_names, common_positive, merged, present, within
-from skbiasamp.inference.power import check_share
+from skbiasamp.inference.hypothesis_tests import check_share
 from skbiasamp.metrics.score_order import check_class
 from skbiasamp.monitoring import _periods
 from skbiasamp.monitoring._periods import EVERY

@@ -39,8 +39,17 @@ from skbiasamp.render.document import (
     Table,
     Text,
 )
-from skbiasamp.render.facts import EVERYBODY, Change, Facts, Finding, Gap, Watch, Who, group_by
-from skbiasamp.render.words import express
+from skbiasamp.render.facts import (
+    EVERYBODY,
+    Change,
+    Facts,
+    Finding,
+    Gap,
+    Watch,
+    Who,
+    express,
+    group_by,
+)
 
 _TONES = {"above": "up", "below": "down", "reversed": "rev"}
 _TONE_OF = {"grows": "up", "added": "up", "shrinks": "down", "reverses": "rev"}

@@ -11,7 +11,7 @@ from skbiasamp._input.checks import MISSING_POLICIES
 from skbiasamp._input.errors import InputError, InputTypeError
 from skbiasamp._input.options import keywords
 from skbiasamp._utils.docstrings import filling
-from skbiasamp._utils.memory import give_back_memory
+from skbiasamp._utils.progress import give_back_memory
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.frames import n_rows, names_of
 from skbiasamp.counts.merging import ordered

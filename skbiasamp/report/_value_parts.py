@@ -20,7 +20,7 @@ from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.labels import Codes, Labels, Members, narrow, ranked
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import group_of, listed, name_of, p_value, rate, task_of
-from skbiasamp._utils.memory import give_back_memory
+from skbiasamp._utils.progress import give_back_memory
 from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.counts.pair_sums import pair_sums

@@ -20,7 +20,7 @@ from skbiasamp._input.options import keywords
 from skbiasamp._input.readers import reached
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.formatting import group_of
-from skbiasamp._utils.memory import give_back_memory
+from skbiasamp._utils.progress import give_back_memory
 from skbiasamp._utils.random import generator
 from skbiasamp._utils.warnings import collected
 from skbiasamp.compose import LeakageProbe

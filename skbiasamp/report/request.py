@@ -20,8 +20,7 @@ from skbiasamp._input.checks import (
     require_groups,
 )
 from skbiasamp._input.errors import InputError, InputTypeError, called, of_columns, renaming
-from skbiasamp._utils.memory import give_back_memory
-from skbiasamp._utils.progress import progress
+from skbiasamp._utils.progress import give_back_memory, progress
 from skbiasamp._utils.random import check_seed
 from skbiasamp._utils.version import made_now
 from skbiasamp._utils.warnings import collected

@@ -41,7 +41,7 @@ from skbiasamp.render.document import (
     Terms,
     Text,
 )
-from skbiasamp.render.facts import EVERYBODY, Facts
+from skbiasamp.render.facts import EVERYBODY, Facts, express
 from skbiasamp.render.first import (
     changes_table,
     first_screen,
@@ -54,7 +54,6 @@ from skbiasamp.render.first import (
     parts_of,
 )
 from skbiasamp.render.pictures import against_limit
-from skbiasamp.render.words import express
 from skbiasamp.results._content import (
     Cells,
     document_of,

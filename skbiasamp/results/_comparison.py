@@ -17,8 +17,7 @@ from skbiasamp._utils.formatting import (
     side_of_zero,
 )
 from skbiasamp.render.document import Document
-from skbiasamp.render.facts import Change, Facts, Finding, Guesses, Model
-from skbiasamp.render.words import express
+from skbiasamp.render.facts import Change, Facts, Finding, Guesses, Model, express
 from skbiasamp.results._facts import (
     ahead_first,
     change_in,
@@ -76,7 +75,8 @@ def model_facts(result: Any, model: str, context: Mapping[str, Any] | None = Non
         guesses=_guesses(result, model),
         before=name_of(result.reference),
         after=name_of(model),
-        about="the group",
+        about=result.about,
+        guessed_from=result.guessed_from,
         reason=reason,
         models=tuple(
             Model(name_of(own["model"]), own["value"], own["low"], own["high"], own.get("verdict"))
@@ -306,6 +306,10 @@ class ComparisonResult(Shown, OfMetric):
         Unit of the values and of the pairs' amplification; empty if they are changes of shares.
     group_columns : tuple
         Names of the sensitive columns that make the groups, empty if unknown.
+    about : str
+        For attackers: what they guess, such as "the group".
+    guessed_from : str
+        For attackers: what they see, if it is not the predictions.
     citation : str
         BibTeX entry of the metric's paper; empty if there is none.
 
@@ -341,6 +345,8 @@ class ComparisonResult(Shown, OfMetric):
     percent: bool = True
     unit: str = ""
     group_columns: tuple[Hashable, ...] = ()
+    about: str = "the group"
+    guessed_from: str = ""
     citation: str = ""
 
     @property

@@ -17,13 +17,13 @@ from skbiasamp._utils.formatting import (
     rate,
 )
 from skbiasamp.render.document import Cell, Document, Item, Section, Table, Terms, Text
+from skbiasamp.render.facts import express
 from skbiasamp.render.first import (
     first_screen_of_models,
     look_closer,
     next_steps,
     other_findings,
 )
-from skbiasamp.render.words import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._content import (
     Cells,

@@ -29,7 +29,7 @@ from skbiasamp.render.document import (
     Table,
     Terms,
 )
-from skbiasamp.render.words import express
+from skbiasamp.render.facts import express
 from skbiasamp.results.exports import as_json
 
 Cells = dict[str, Callable[[Any], Cell]]  # by their headings

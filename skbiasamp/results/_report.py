@@ -17,9 +17,8 @@ from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import name_of
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, significant
 from skbiasamp.render.document import Document
-from skbiasamp.render.facts import Accuracy, Facts, Finding, Model, Trained, Unknown
+from skbiasamp.render.facts import Accuracy, Facts, Finding, Model, Trained, Unknown, express
 from skbiasamp.render.pictures import draw_dumbbell
-from skbiasamp.render.words import express
 from skbiasamp.results._comparison import (
     ComparisonResult,
     finding_by_code,

@@ -20,11 +20,9 @@ from skbiasamp._utils.formatting import (
     group_of,
     side_of_zero,
 )
-from skbiasamp.inference.hypothesis_tests import significant
-from skbiasamp.inference.power import check_share, smallest_effect
+from skbiasamp.inference.hypothesis_tests import check_share, significant, smallest_effect
 from skbiasamp.render.document import Document
-from skbiasamp.render.facts import Facts
-from skbiasamp.render.words import express
+from skbiasamp.render.facts import Facts, express
 from skbiasamp.results._facts import result_facts
 from skbiasamp.results.exports import OfMetric, Shown, of_frame
 from skbiasamp.results.kinds import COLUMNS, Kind, row_of, uncounted

@@ -13,7 +13,7 @@ import pandas as pd
 from skbiasamp._input.checks import MISSING
 from skbiasamp._utils.formatting import count, group_of, name_of, number, rate, task_of
 from skbiasamp.render.document import Axis, Bullets, Cell, Document, Item, Section, Table, Text
-from skbiasamp.render.words import express
+from skbiasamp.render.facts import express
 from skbiasamp.results._content import (
     Cells,
     document_of,

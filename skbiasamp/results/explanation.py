@@ -19,7 +19,7 @@ from skbiasamp._utils.formatting import (
     task_of,
 )
 from skbiasamp.render.document import Bullets, Document, Item, Section, Table, Text
-from skbiasamp.render.words import express
+from skbiasamp.render.facts import express
 from skbiasamp.results._content import (
     document_of,
     interval_in_words,

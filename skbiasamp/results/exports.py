@@ -22,8 +22,7 @@ from skbiasamp._io import written
 from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.version import __version__
 from skbiasamp.render.document import MOST_ROWS, Cell, Document, Row, Section, Table, Text
-from skbiasamp.render.html import as_page, in_notebook
-from skbiasamp.render.text import as_markdown, as_text
+from skbiasamp.render.formats import as_markdown, as_page, as_text, in_notebook
 
 if TYPE_CHECKING:
     from skbiasamp.results.kinds import Kind

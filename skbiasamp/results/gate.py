@@ -14,9 +14,8 @@ from skbiasamp._input.checks import check_option
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import name_of, printable, task_of
-from skbiasamp.inference.power import smallest_effect
-from skbiasamp.render.facts import that_decides
-from skbiasamp.render.words import express
+from skbiasamp.inference.hypothesis_tests import smallest_effect
+from skbiasamp.render.facts import express, that_decides
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results.exports import Exported
 

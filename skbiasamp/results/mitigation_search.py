@@ -22,7 +22,7 @@ from skbiasamp.render.document import (
     Table,
     Text,
 )
-from skbiasamp.render.words import express
+from skbiasamp.render.facts import express
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._comparison_document import changed_pairs
 from skbiasamp.results._content import Cells, estimates_table, shown, with_interval

@@ -22,10 +22,9 @@ from skbiasamp.render.document import (
     Table,
     Text,
 )
-from skbiasamp.render.facts import Change, Gap, Moved, Watch
+from skbiasamp.render.facts import Change, Gap, Moved, Watch, express
 from skbiasamp.render.first import first_screen_of_watch, steps_of_watch
 from skbiasamp.render.pictures import typical
-from skbiasamp.render.words import express
 from skbiasamp.results._content import (
     document_of,
     estimates_table,

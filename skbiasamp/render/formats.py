@@ -1,12 +1,14 @@
-"""A document as plain text, in Python and in the terminal, and as Markdown."""
+"""A document as plain text, in Markdown, as one self-contained page, and in a notebook."""
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
+from importlib.resources import files
 from typing import Any
 
 from skbiasamp._utils.formatting import (
@@ -34,10 +36,17 @@ from skbiasamp.render.document import (
     Terms,
     Text,
 )
-from skbiasamp.render.words import express
+from skbiasamp.render.facts import environment, express
+from skbiasamp.render.pictures import coordinates, lines, places
 
 MOST = 20  # rows of a table
 _SHORTEST = 17  # characters that a name in a table has at least
+_MOST_IN_MARKDOWN = 50  # rows of a table
+LARGEST = 2_000_000  # bytes
+# Rows of each long table; fewer where the page would grow too large.
+_ROWS = (500, 150, 40, 10)
+_MOST_SHOWN = 20  # in a notebook
+_SYMBOLS = {"up": "▲ ", "down": "▼ ", "rev": "⇄ ", "unc": "", "none": ""}
 
 
 def as_text(document: Document, width: int = 96) -> str:
@@ -215,8 +224,6 @@ def _cut(name: str, size: int) -> str:
 
 # --------------------------------------------------------------------------- Markdown
 
-_MOST_IN_MARKDOWN = 50  # rows of a table
-
 
 def as_markdown(document: Document) -> str:
     """Return the short form of a document."""
@@ -310,3 +317,57 @@ def _parts(item: Item, level: int) -> Iterator[str]:
 def _markdown_table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     head, *body = ("| " + " | ".join(map(escaped, cells)) + " |" for cells in (titles, *rows))
     return "\n".join([head, "|" + "---|" * len(re.findall(r"(?<!\\)\|", head)[1:]), *body])
+
+
+def as_page(document: Document) -> str:
+    """Return the page of a document."""
+    page = ""
+    for most in _ROWS:
+        page = _template("page").render(
+            document=document, most=most, style=_file("page.css"), script=_file("page.js")
+        )
+        if len(page.encode()) < LARGEST:
+            break
+    return page
+
+
+def in_notebook(document: Document) -> str:
+    """Return what a notebook shows of a document."""
+    style = _file("page.css").replace(":root", "&")
+    shown: str = _template("items/notebook").render(
+        document=document, most=_MOST_SHOWN, style=style
+    )
+    return shown
+
+
+def _shown(item: Item, form: str, most: int) -> Any:
+    """Return an item in HTML, by the template of its kind."""
+    level = 1 if form == "page" else 3
+    values = {"it": item, "form": form, "most": most, "level": level}
+    from markupsafe import Markup  # comes with jinja2
+
+    return Markup(_template(f"items/{type(item).__name__}").render(values))
+
+
+@cache
+def _template(name: str) -> Any:
+    """Return a template; each is compiled when it is first needed, which takes a while."""
+    made = environment(lines=True)
+    made.filters |= {"coordinates": coordinates, "lines": lines, "places": places}
+    made.filters |= {"shown": _shown, "day": _day}
+    made.globals["symbols"] = _SYMBOLS
+    return made.get_template(f"{name}.html")
+
+
+@cache
+def _file(name: str) -> Any:
+    """Return a file that goes into pages as it is."""
+    from markupsafe import Markup
+
+    return Markup(files("skbiasamp.render").joinpath(name).read_text(encoding="utf-8"))
+
+
+def _day(date: str) -> str:
+    """Return a date as people write it: 29 November 2026."""
+    day = datetime.date.fromisoformat(date)
+    return f"{day.day} {day:%B %Y}"
