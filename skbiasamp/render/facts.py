@@ -93,7 +93,7 @@ class Who:
     `loses` says that its predictions have it less often than its labels, compared with all rows.
     `equal` are other groups of which the same is true to the digit that is shown, and `is_level`
     says that these are all others: no group is worse off. `stays` says that the group had it least
-    before, too.
+    before, too. `any_of` are the classes of which people want any, if they are counted together.
     """
 
     group: str
@@ -104,6 +104,7 @@ class Who:
     equal: tuple[str, ...] = ()
     is_level: bool = False
     stays: bool = False
+    any_of: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:

@@ -484,7 +484,8 @@ def who_of(
         for each in changes
         if (not wanted or each.task in wanted) and MISSING not in each.group
     ]
-    if len(wanted) > 1 and len(tasks) > 1 and _are_exclusive(changes):
+    any_of = len(wanted) > 1 and _are_exclusive(changes)
+    if any_of:
         own = _of_any_class(own)
     losing = [
         each
@@ -518,6 +519,7 @@ def who_of(
         size == "after" and len(alike) == len(of_task),
         any(sign * ((each.before or 0.0) - (most.before or 0.0)) > 0 for each in own)
         and not any(sign * ((each.before or 0.0) - (most.before or 0.0)) < 0 for each in own),
+        tuple(wanted) if any_of else (),
     )
 
 
