@@ -44,12 +44,19 @@ from skbiasamp.mitigation._thresholds import AmplificationThresholdClassifier, s
 from skbiasamp.model_selection import BaseRateThresholdClassifier
 from skbiasamp.model_selection import folds as folding
 from skbiasamp.results.gate import Limit
-from skbiasamp.results.mitigation_search import BASELINE, FAILED, STOPPED, WORSE, MitigationSearch
+from skbiasamp.results.mitigation_search import (
+    BASELINE,
+    FAILED,
+    NO_LIMIT,
+    STOPPED,
+    WORSE,
+    MitigationSearch,
+)
 
 # Folds and iterations of candidates that train several models, so that a search takes minutes.
 _FOLDS, _ITERATIONS = 3, 5
 _SURE = 0.999  # level of the interval that stops a candidate after the first fold
-_PLACES = [WITHIN, INCONCLUSIVE, OUTSIDE, WORSE, STOPPED, FAILED]
+_PLACES = [WITHIN, NO_LIMIT, INCONCLUSIVE, OUTSIDE, WORSE, STOPPED, FAILED]
 _VALUE = ["value", "low", "high"]
 _CHANGE = ["change", "change_low", "change_high"]
 
@@ -569,7 +576,7 @@ class _Ranking(NamedTuple):
         clear = also[also["change_low"] > 0].sort_values("change")
         table["worse_for"] = clear.groupby("candidate")["columns"].last()
         limit = math.nan if self.limit is None else self.limit
-        table["status"] = INCONCLUSIVE
+        table["status"] = NO_LIMIT if self.limit is None else INCONCLUSIVE
         table.loc[table["low"].gt(-limit) & table["high"].lt(limit), "status"] = WITHIN
         table.loc[table["low"].gt(limit) | table["high"].lt(-limit), "status"] = OUTSIDE
         table.loc[table["worse_for"].notna(), "status"] = WORSE

@@ -73,8 +73,10 @@ def not_measured(
     """Return codes of what a report leaves out; `chosen` if the user chose the auditors."""
     if reads != "labels":
         return [reads, "causes"]
+    independent = test.rows.sum() if test.clusters is None else test.clusters.total
     left_out = {
         "chosen": chosen,
+        "attackers": not chosen and test.summed is None and independent < 2,
         "thresholds": chosen and scored is not None,
         "sums": not chosen and test.summed is not None,
         "labels": not test.has("task"),

@@ -30,6 +30,7 @@ from skbiasamp.results.exports import Paged, records
 
 BASELINE = "none"  # the name of the model as it is
 STOPPED, FAILED, WORSE = "stopped early", "failed", "worse elsewhere"
+NO_LIMIT = "no limit"
 _NUMBERS = ("value", "low", "high")
 _CHANGE = {"change": "value", "change_low": "low", "change_high": "high"}
 _SIZES: Cells = {
@@ -67,9 +68,9 @@ class MitigationSearch(Paged):
         ``loss_high``: what it loses of the score on the same folds; ``seconds`` to train and audit
         one fold; ``worse_for``: the other column or crossing that it makes worse, by most;
         ``status``: "within the limit", "inconclusive", "outside the limit" (the interval is outside
-        on either side), "worse elsewhere", "stopped early" or "failed"; ``needs_group``: whether it
-        needs the sensitive feature to predict. The first row, unless it is "none", is from rows
-        that did not choose it.
+        on either side), "no limit", "worse elsewhere", "stopped early" or "failed";
+        ``needs_group``: whether it needs the sensitive feature to predict. The first row, unless it
+        is "none", is from rows that did not choose it.
     measures : DataFrame
         One row for each candidate and measure. ``mitigation``; ``measure``; ``value``, ``low``,
         ``high``: mean over folds and its confidence interval; ``change``, ``change_low``,
