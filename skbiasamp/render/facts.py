@@ -189,11 +189,15 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Guesses:
-    """How well attackers guess: from labels, from predictions, and without any."""
+    """How well attackers guess: from labels, from predictions, and without any.
+
+    `by_probability`: a correct guess counts by the probability that the attacker gives it.
+    """
 
     labels: float
     predictions: float
     chance: float | None
+    by_probability: bool = False
 
 
 @dataclass(frozen=True)

@@ -683,7 +683,7 @@ def changed_rates(audited: Audited) -> Seen:
     change = moved(worst.before, worst.after)
     # A group may lose less than all others do: what it gains beside them is said.
     own = worst.change or 0.0
-    beside = facts.view != "gap" and own * change < 0
+    beside = facts.view != "gap" and own != 0 and own * change <= 0
     change = own if beside else change
     numbers: dict[str, Any] = {"group": worst.group, "task": worst.task, "change": change}
     numbers["beside"] = beside

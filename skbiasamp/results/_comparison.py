@@ -134,7 +134,9 @@ def _guesses(result: Any, model: str) -> Guesses | None:
         return None
     own = pairs[pairs["model"] == model]
     before, after = (float(own[name].mean()) for name in ("reference", "observed"))
-    return None if math.isnan(before + after) else Guesses(before, after, None)
+    if math.isnan(before + after):
+        return None
+    return Guesses(before, after, None, result.params.get("quality") == "confidence")
 
 
 # --------------------------------------------------------------------------- findings

@@ -591,7 +591,8 @@ def _guesses(result: Any) -> Guesses | None:
     if not result.kind.has_attacker or math.isnan(result.value) or len(result.columns) != 2:
         return None
     labels, predictions = (float(result.table[name].mean()) for name in result.columns)
-    return Guesses(labels, predictions, as_json(result.statistics.get("chance_model")))
+    chance = as_json(result.statistics.get("chance_model"))
+    return Guesses(labels, predictions, chance, result.params.get("quality") == "confidence")
 
 
 def _robust(

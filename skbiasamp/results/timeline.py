@@ -168,11 +168,12 @@ class Timeline(Paged, OfMetric):
 
     @property
     def causes(self) -> list[str]:
-        """What raised an alarm: "the value", or pairs of group and task."""
+        """What raised an alarm: "the value", or pairs of group and task, by their change."""
         if self.first_alarm is None:
             return []
         causes = ["the value"] if bool(self._watched["cause"].str.contains("value").any()) else []
         pairs = self.pairs[self.pairs["alarm"].astype(bool)] if len(self.pairs) else self.pairs
+        pairs = pairs.sort_values("difference", key=abs, ascending=False, kind="stable")
         several = len(self.pairs) > 0 and self.pairs["task"].nunique() > 1
         for group, task in dict.fromkeys(zip(pairs["group"], pairs["task"], strict=True)):
             columns = self.group_columns if isinstance(group, tuple) else ()
