@@ -13,6 +13,7 @@ import skbiasamp
 from skbiasamp._utils.formatting import ABOVE, BELOW, SERIES, UNCLEAR
 
 STYLES = Path(skbiasamp.__file__).parent / "render"
+CSS = (STYLES / "page.css").read_text()
 # Machado, Oliveira, Fernandes (2009), severity 1: what is seen of linear red, green and blue.
 SEEN = {
     "usual": np.eye(3),
@@ -53,9 +54,7 @@ def test_colours_are_told_apart(colours, vision):
 def test_pages_have_the_colours_of_the_first_picture():
     from skbiasamp.render.pictures import COLOURS
 
-    first, _, _ = (STYLES / "page.css").read_text().partition("}")
-    values = dict(re.findall(r"--(up|down|rev|unc): (#\w+)", first))
-    assert values == COLOURS
+    assert dict(re.findall(r"--(up|down|rev|unc): (#\w+)", CSS.partition("}")[0])) == COLOURS
 
 
 def test_no_group_has_a_colour_of_a_side_of_zero():
@@ -70,3 +69,27 @@ def test_pages_of_the_documentation_use_these_colours(folder):
         used = {colour.lower() for colour in re.findall(r"#[0-9a-fA-F]{6}\b", page.read_text())}
         greys = {colour for colour in used if len({colour[i : i + 2] for i in (1, 3, 5)}) == 1}
         assert not used - known - greys, page.name
+
+
+def contrast(*colours):
+    """Return the ratio of WCAG 2.2."""
+    dark, light = sorted(linear(colour) @ [0.2126, 0.7152, 0.0722] for colour in colours)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_every_colour_can_be_read_in_both_themes():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
+    themes = re.findall(r":root \{(.*?)\}", CSS, re.DOTALL)
+    assert len(themes) == 2
+    for theme in themes:
+        colours = {
+            name: code if len(code) == 7 else "#" + "".join(2 * c for c in code[1:])
+            for name, code in re.findall(r"--(\w+): (#\w{3,6})", theme)
+        }
+        for name in ("ink", "soft", "link"):
+            for ground in ("bg", "panel"):
+                assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
+        for name in ("up", "down", "rev", "unc"):  # of lines and bars
+            assert contrast(colours[name], colours["bg"]) >= 3, name
+            assert contrast(colours["ink"], colours[f"{name}bg"]) >= 4.5, name
