@@ -102,22 +102,6 @@ def assert_readable(figure, *axes):
 # --------------------------------------------------------------------------- pairs, with intervals
 
 
-@pytest.mark.parametrize("values", [[0.3, -0.1], [-0.3, -0.2]])
-def test_sides_are_named_beside_zero(values):
-    """Beside 0, and not in the middle of the axes, which 0 rarely is."""
-    forest = AmplificationDisplay(pairs([values])).plot()
-    curve = AmplificationCurveDisplay([0, 1], values).plot()
-    for display, along in ((forest, 0), (curve, 1)):
-        display.figure_.draw_without_rendering()
-        zero = display.ax_.transData.transform((0, 0))[along]
-        boxes = {text.get_text(): text.get_window_extent() for text in display.ax_.texts}
-        reduces, amplifies = boxes["← reduces"], boxes["amplifies →"]
-        assert zero - 12 < reduces.max[along] < zero < amplifies.min[along] < zero + 12
-        for box in (reduces, amplifies):
-            assert display.figure_.bbox.contains(*box.min)
-            assert display.figure_.bbox.contains(*box.max)
-
-
 def test_axes_and_title_name_the_feature_the_task_and_the_model():
     result = replace(audited(DirectionalAuditor(interval=None)), group_columns=("sex",))
     forest = AmplificationDisplay.from_result(result, model_name="tree $1")

@@ -14,7 +14,6 @@ from skbiasamp import (
     DirectionalAuditor,
     DPAAuditor,
     LeakageAuditor,
-    MALSAuditor,
     MultiAttributeAuditor,
 )
 from skbiasamp.results import AuditReport
@@ -32,10 +31,6 @@ def counted(rows):
 AMPLIFIED = {
     ("f", 1, 1): 290, ("f", 1, 0): 10, ("f", 0, 1): 30, ("f", 0, 0): 70,
     ("m", 1, 1): 70, ("m", 1, 0): 30, ("m", 0, 1): 5, ("m", 0, 0): 295,
-}  # fmt: skip
-BALANCED = {
-    ("f", 1, 1): 100, ("f", 0, 1): 40, ("f", 0, 0): 60,
-    ("m", 1, 1): 60, ("m", 1, 0): 40, ("m", 0, 0): 100,
 }  # fmt: skip
 
 
@@ -173,15 +168,6 @@ def test_mals_that_counts_a_group_that_is_not_associated_gives_no_advice():
     assert "reversal" not in topics(report)
 
 
-def test_labels_that_are_all_the_same_are_not_called_balanced():
-    y, _, group = counted(AMPLIFIED)
-    report = report_of(AMPLIFIED, y_train=np.ones_like(y), sensitive_train=group)
-    assert report["directional A->T"].value == 0
-    assert "constant labels" in topics(report)
-    assert not {"balanced data", "uncertain signs"} & topics(report)
-    assert "constant labels" not in topics(report_of(BALANCED))
-
-
 @pytest.mark.parametrize(
     ("groups", "labels", "topic", "said"),
     [
@@ -262,10 +248,7 @@ def test_a_fitted_auditor_keeps_the_training_labels_it_has_seen():
         # 10 against 4 %, certain and not; and 10 against 6 %.
         ({("f", 0, 1): 100, ("f", 0, 0): 900, ("m", 0, 1): 40, ("m", 0, 0): 960},
          "Of rows not labelled “1”, the model wrongly predicts it for 10.0 % of f and 4.0 % of m."),
-        ({("f", 0, 1): 10, ("f", 0, 0): 90, ("m", 0, 1): 4, ("m", 0, 0): 96}, None),
         ({("f", 0, 1): 100, ("f", 0, 0): 900, ("m", 0, 1): 60, ("m", 0, 0): 940}, None),
-        ({("f", 1, 1): 50, ("f", 1, 0): 50, ("m", 1, 1): 70, ("m", 1, 0): 30},
-         "Of rows labelled “1”, the model misses it for 30.0 % of m and 50.0 % of f."),
         ({("f", 1, 1): 50, ("f", 1, 0): 50, ("m", 1, 1): 70, ("m", 1, 0): 30,
           ("f", 0, 1): 10, ("f", 0, 0): 90, ("m", 0, 1): 15, ("m", 0, 0): 85},
          "wrongly predicts it for 15.0 % of m and 10.0 % of f. Of those labelled so, the model "
@@ -314,40 +297,6 @@ def test_scores_that_are_whole_numbers_are_no_classes_of_the_training_labels():
     assert report["leakage of scores"].value == without["leakage of scores"].value
 
 
-def test_identical_labels_and_predictions_are_a_finding():
-    rng = np.random.default_rng(0)
-    sex, hired = rng.choice(["f", "m"], 200), rng.choice(["no", "yes"], 200)
-    guessed = np.where(rng.random(200) < 0.1, "f", sex)
-    other = np.where(np.arange(200) == 7, np.where(hired == "no", "yes", "no"), hired)
-    both = {"sensitive_features": sex, "auditor": DirectionalAuditor("T->A", reference="test")}
-    for predicted, sex_pred, said in (
-        (other, sex, "In every row the sensitive feature and its predictions are identical"),
-        (hired, sex, "In every row labels and predictions and the sensitive feature and its"),
-        (other, guessed, None),
-    ):
-        found = skbiasamp.audit(hired, predicted, sensitive_pred=sex_pred, **both).findings
-        texts = [one.text for one in found if one.code == "SBA111"]
-        assert len(texts) == (said is not None)
-        assert all(text.startswith(said) for text in texts)
-
-
-def test_few_rows_are_said_of_the_metric_with_most_such_pairs():
-    """Six men, in three tasks; and one task that is predicted for five women."""
-    sex, hired = ["f"] * 200 + ["m"] * 6, np.zeros((206, 3), dtype=int)
-    for task, rows in enumerate([[(0, 100), (200, 203)], [(50, 150), (201, 204)], [(0, 40)]]):
-        for first, last in rows:
-            hired[first:last, task] = 1
-    predicted = hired.copy()
-    predicted[5:, 2] = 0
-    auditors = [MALSAuditor(), DirectionalAuditor()]
-    for order in (auditors, auditors[::-1]):
-        found = skbiasamp.audit(
-            hired, predicted, sensitive_features=sex, auditor=order, random_state=0
-        )
-        (text,) = (one.text for one in found.findings if one.topic == "few rows")
-        assert text.startswith("3 of 6 pairs of group and task have fewer than 10 rows, such as")
-
-
 def test_the_curve_of_a_report_is_the_audit_at_each_threshold():
     rng = np.random.default_rng(0)
     sex = rng.choice(["f", "m"], 3000)
@@ -369,22 +318,6 @@ def test_the_curve_of_a_report_is_the_audit_at_each_threshold():
 
 SEX = np.repeat(["f", "m"], 400)
 HIRED = np.concatenate([np.arange(400) < 100, np.arange(400) < 200]).astype(int)
-
-
-def test_a_step_about_precision_has_the_interval_of_the_difference():
-    rng = np.random.default_rng(0)
-    parts = [rng.permutation(np.arange(400) < n) for n in (97, 204)]
-    report = skbiasamp.audit(
-        HIRED,
-        np.concatenate(parts).astype(int),
-        sensitive_features=SEX,
-        auditor=DirectionalAuditor(reference="test"),
-    )
-    result = report["directional A->T"]
-    assert result.verdict == "no clear effect"
-    (step,) = (finding for finding in report.findings if finding.topic == "precision")
-    low, high = (f"{200 * end:+.1f}".replace("-", "−") for end in (result.low, result.high))
-    assert f"changes of the gap from {low} to {high} percentage points" in step.text
 
 
 def test_changed_rows_of_procedures_are_means_over_pairs_of_runs():
