@@ -336,33 +336,6 @@ def test_proxies_are_marked_and_noise_is_not(container):
 # --------------------------------------------------------------------------- worlds
 
 
-def world(rng, n=2000, *, scores):
-    """Return a data set in which only the scores, or only rounding, amplify.
-
-    Labels are drawn with the chances that the scores of the second world are. A decision is made
-    at one half, where as many are labelled.
-    """
-    group = rng.integers(2, size=n)
-    chance = np.clip(0.45 + 0.1 * group + rng.normal(0, 0.1, n), 0.02, 0.98)
-    label = (rng.random(n) < chance).astype(int)
-    if scores:
-        chance = (rng.random(n) < 0.3 + 0.4 * group).astype(float)  # 0 or 1: nothing to round
-    return label, (chance > 0.5).astype(int), chance, group
-
-
-@pytest.mark.parametrize(("scores", "cause"), [(True, "scores"), (False, "rounding")])
-def test_the_part_that_amplifies_is_found(scores, cause):
-    label, decision, score, group = world(np.random.default_rng(0), 4000, scores=scores)
-    explanation = skbiasamp.explain(label, decision, y_score=score, sensitive_features=group)
-    parts = explanation.decision.set_index("part")
-    (other,) = {"scores", "rounding"} - {cause}
-    assert parts.loc[cause, "low"] > 0.05
-    assert abs(parts.loc[other, "value"]) < 0.02
-    assert any(text.startswith(cause) and ": amplifies" in text for text in explanation.sentences)
-    # The scores of 0 and 1 are not the chances that labels were drawn with.
-    assert any("not calibrated" in text for text in explanation.findings) == scores
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["many pairs", "ties", "clusters", "weights"])
 def test_noise_is_no_part(kind):

@@ -447,16 +447,6 @@ def test_clusters_with_rows_of_both_categories_are_paired():
     np.testing.assert_allclose(np.log(ends), np.log(near), rtol=0.15)
 
 
-def test_two_selected_clusters_do_not_show_that_categories_are_equal():
-    """In 2 of 40 clusters both rows are selected; they may differ in the others all the same."""
-    selected, group = np.repeat(np.arange(40) < 2, 2).astype(int), ["a", "b"] * 40
-    table = skbiasamp.selection_rates(
-        selected, sensitive_features=group, clusters=np.arange(80) // 2
-    ).table
-    assert table["impact_ratio"].tolist() == [1, 1]
-    assert (table["impact_ratio_low"] < 0.3).all()
-
-
 def test_groups_that_overlap_share_rows():
     """All rows are in the first group: what both groups have in common cancels."""
     rng, n = np.random.default_rng(3), 1000

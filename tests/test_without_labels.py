@@ -1,8 +1,6 @@
 """Predictions alone, as of generated rows: compared with training labels or known rates."""
 
-import json
 import os
-import re
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +9,6 @@ import pytest
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, metrics
-from skbiasamp.cli import main
 from skbiasamp.metrics import (
     FunctionAuditor,
     LabelAuditor,
@@ -206,31 +203,6 @@ def test_models_without_labels_have_the_classes_of_all():
     assert of_b.tolist() == [[0], [0.5]]
 
 
-# --------------------------------------------------------------------------- intervals
-
-
-def table(n, rate, rng):
-    group = rng.integers(0, len(rate), n)
-    return group, (rng.random((n, rate.shape[1])) < rate[group]).astype(int)
-
-
-@pytest.mark.parametrize("known", [False, True])
-def test_intervals_cover_the_gap(known):
-    """The association grows from ±0.1 to ±0.16; a sample of training rows has an error too."""
-    rng, n_runs, held = np.random.default_rng(1), 120, 0
-    rate, grown = np.array([[0.4], [0.6]]), np.array([[0.34], [0.66]])
-    auditor = DirectionalAuditor(base="train")
-    for _ in range(n_runs):
-        group, real = table(600, rate, rng)
-        if known:
-            group, real = np.repeat([0, 1], 300), np.repeat([1, 0, 1, 0], [120, 180, 180, 120])
-        other, synthetic = table(400, grown, rng)
-        auditor.fit(np.ravel(real), sensitive_features=group, reference_is_sample=not known)
-        result = auditor.audit(None, synthetic[:, 0], sensitive_features=other)
-        held += result.low <= 0.06 <= result.high
-    assert abs(held / n_runs - 0.95) <= 2.5 * (0.05 * 0.95 / n_runs) ** 0.5
-
-
 # --------------------------------------------------------------------------- reports
 
 
@@ -327,33 +299,6 @@ def test_a_fitted_auditor_brings_its_reference():
     found = report(auditor=known, y_train=None, sensitive_train=None)["directional A->T"]
     alone = known.audit(None, SYNTHETIC, sensitive_features=GENDER)
     assert (found.low, found.high) == (alone.low, alone.high)
-
-
-@pytest.mark.skipif(not (DATA / "placements_real.csv").exists(), reason="needs reference data")
-def test_the_command_compares_generators_that_have_files_of_their_own(tmp_path, capsys):
-    made, real = (str(DATA / f"placements_{kind}.csv") for kind in ("synthetic", "real"))
-    frames = {"made": pd.read_csv(made), "copy": pd.read_csv(real)}
-    for frame, placed in zip(frames.values(), (SYNTHETIC, REAL), strict=True):
-        counts = pd.crosstab(frame["gender"], frame["placed"]).to_numpy()
-        assert (counts == pd.crosstab(np.array(GENDER), np.array(placed)).to_numpy()).all()
-    named = ["--prediction", "placed", "--sensitive", "gender"]
-    out = str(tmp_path / "out.json")
-    line = ["compare", f"made={made}", f"copy={real}", "--train", real, *named]
-    assert main([*line, "--json", out]) == 0
-    assert "between “copy” and “made”" in " ".join(capsys.readouterr().out.split())
-    columns = {"prediction": "placed", "sensitive": "gender"}
-    whole = skbiasamp.compare(None, frames, **columns, y_train=frames["copy"], random_state=0)
-    results = json.loads((tmp_path / "out.json").read_text())["results"]
-    found = pd.DataFrame(results["directional A->T"]["table"])
-    for name in ("value", "difference"):
-        expected = whole["directional A->T"].table[name].tolist()
-        assert found[name].tolist() == pytest.approx(expected, nan_ok=True)
-    wrongs = [made, "--train", real], [f"made={made}", f"copy={real}"]
-    for wrong in wrongs:
-        with pytest.raises(SystemExit) as error:
-            main(["compare", *wrong, *named])
-        assert error.value.code == 2
-        assert re.search("files of their own|are required", capsys.readouterr().err)
 
 
 # --------------------------------------------------------------------------- over time
