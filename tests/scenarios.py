@@ -129,20 +129,6 @@ def guessed(share, rng):
 
 
 @scenario
-def bias_reversed():
-    rows = ROWS().copy()
-    rows["cook_new"] = np.where(rows["sex"] == "man", 1, rows["cook_new"])
-    return report(rows, **trained(TRAIN()), limit=0.02)
-
-
-@scenario
-def groups_predicted():
-    guess = guessed(0.8, np.random.default_rng(5))
-    auditor = DirectionalAuditor("T->A")
-    return report(ROWS(), sensitive_pred=guess, auditor=auditor, **trained(TRAIN()))
-
-
-@scenario
 def classes():
     rows, train = MANY(), MANY_TRAIN()
     job, guess, before = (
@@ -181,28 +167,6 @@ def numbers():
 
 EXACT = {"attacker": ExactAttacker(), "cv": None, "n_draws": 2, **QUICK}
 IN_FOLDS = {"attacker": BernoulliNB(), "cv": 3, "n_draws": 2, **QUICK}
-
-
-@scenario
-def attackers():
-    auditor = [LeakageAuditor(**EXACT), DPAAuditor(**EXACT), DPAAuditor("T->A", **EXACT)]
-    rows = ROWS()
-    return report(rows, sensitive_pred=rows["sex"], auditor=auditor, **trained(TRAIN()))
-
-
-@scenario
-def attacks_in_folds():
-    rows, train = ROWS(), TRAIN()
-    auditor = [LeakageAuditor(**IN_FOLDS), DPAAuditor(normalize=False, **IN_FOLDS)]
-    return report(rows, auditor=auditor, clusters=rows["person"], **trained(train))
-
-
-@scenario
-def attacks_on_scores():
-    rows = ROWS().assign(other=ROWS()["cook_score"].round(1).clip(0.1, 0.8))
-    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
-    auditor = LeakageAuditor(attacker=tree, cv=3, n_draws=2, **QUICK)
-    return comparison(rows, {"fine": "cook_score", "rounded": "other"}, auditor=auditor)
 
 
 @scenario
@@ -261,12 +225,6 @@ PEOPLE = functools.cache(lambda: ROWS()["sex"].to_numpy()[:160])
 
 
 @scenario
-def captions():
-    auditor = LICAuditor(**reading(quality="accuracy", n_draws=2))
-    return auditor.audit(*written(PEOPLE(), [0.3, 0.8]), sensitive_features=PEOPLE())
-
-
-@scenario
 def captions_of_models():
     human, old, new = written(PEOPLE(), [0.3, 0.5, 0.8])
     return skbiasamp.compare(
@@ -292,25 +250,6 @@ def one_result():
 
 
 @scenario
-def selection_rates():
-    rows = ROWS()
-    return skbiasamp.selection_rates(
-        rows["cook_new"],
-        y_true=rows["cook"],
-        sensitive_features=rows[["sex", "region"]],
-        sample_weight=rows["weight"],
-    )
-
-
-@scenario
-def selection_rates_of_classes():
-    rows = ROWS()
-    return skbiasamp.selection_rates(
-        rows["grade"], sensitive_features=rows["sex"], clusters=rows["person"], favourable="a"
-    )
-
-
-@scenario
 def matched_pairs():
     pairs, sex = [*range(100)] * 2, ["man"] * 100 + ["woman"] * 100
     return metrics.MatchedPairsAuditor(**QUICK).audit(
@@ -324,19 +263,6 @@ def explanation():
     attributions = pd.DataFrame({"age": rows["weight"] - 1.5, "years": rows["cook_score"] - 0.5})
     how = {"y_score": rows["cook_score"], "given": rows["grade"], "attributions": attributions}
     return explained(rows, **how, **trained(TRAIN()))
-
-
-@scenario
-def three_models():
-    rows = ROWS().assign(same=ROWS()["cook_old"], odd=1 - ROWS()["cook_new"])
-    models = {"old": "cook_old", "new": "cook_new", "same": "same", "odd": "odd"}
-    return comparison(rows, models, reference="old", clusters=rows["person"])
-
-
-@scenario
-def no_amplification_to_compare():
-    rows = ROWS().assign(same=ROWS()["cook_old"])
-    return comparison(rows, {"old": "cook_old", "same": "same"}, **trained(TRAIN()))
 
 
 @scenario
@@ -358,13 +284,6 @@ def months(growth=0.0):
 
 
 WATCHED = {"time": "month", "target": "cook", "prediction": "cook_new", "sensitive": "sex"}
-
-
-@scenario
-def watch_without_labels():
-    watched = {name: column for name, column in WATCHED.items() if name != "target"}
-    how = {"reference": 2, "auditor": MALSAuditor(), "n_draws": 199, "random_state": 0}
-    return skbiasamp.audit_over(months(0.3), **watched, **how)
 
 
 def features(rows):
@@ -402,27 +321,6 @@ def found_mitigations():
 
 
 @scenario
-def four_combinations():
-    rows = ROWS().assign(young=np.where(ROWS()["person"] % 2, "yes", "no"))
-    return report(rows, by=["sex", "young"], y_score=rows["cook_score"])
-
-
-@scenario
-def explanation_of_three_groups():
-    rows = ROWS().assign(cook_new=(ROWS()["cook_score"] > 0.3).astype(int))
-    how = {"y_score": rows["cook_score"], "given": rows["grade"]}
-    return explained(rows, by="region", **how, **trained(TRAIN(), "region"))
-
-
-@scenario
-def two_groups_below_four_fifths():
-    rows = ROWS()
-    north = rows["region"].where(rows["region"] == "north", "south")
-    favoured = (rows["cook_new"] == 1) & (rows["person"] % 3 == 0)
-    return report(rows.assign(band=north.where(~favoured, "centre")), by="band", favourable=1)
-
-
-@scenario
 def scores_of_three_tasks_that_are_not_calibrated():
     rows = MANY()
     return skbiasamp.explain(
@@ -430,18 +328,6 @@ def scores_of_three_tasks_that_are_not_calibrated():
         rows[NEW].to_numpy(),
         sensitive_features=rows["sex"],
         y_score=rows[[f"{task}_score" for task in TASKS]].to_numpy(),
-        random_state=0,
-    )
-
-
-@scenario
-def compas():
-    compas = load_compas()
-    return skbiasamp.audit(
-        compas.target,
-        compas.decile_score >= 5,
-        sensitive_features=compas.sensitive_features,
-        auditor=DirectionalAuditor(),
         random_state=0,
     )
 
@@ -462,42 +348,6 @@ def overlapping_groups():
 
 
 @scenario
-def probabilities_of_classes():
-    scores = MANY()[[f"{task}_score" for task in TASKS]].to_numpy()
-    auditors = [DirectionalAuditor(), DirectionalAuditor(base="train")]
-    return of_tasks(scores, auditor=auditors, clusters=MANY()["person"])
-
-
-@scenario
-def scores_above_a_threshold():
-    auditor = DirectionalAuditor(ties="negative", confidence_level=0.9)
-    columns = {"target": "cook", "prediction": "cook_score", "sensitive": "sex"}
-    how = {"train": TRAIN()[["cook", "sex"]], "threshold": 0.6, "auditor": auditor}
-    return skbiasamp.audit_frame(ROWS(), **columns, **how, random_state=0)
-
-
-@scenario
-def many_groups():
-    rows = ROWS().assign(shop=[f"shop {person % 11}" for person in ROWS()["person"]])
-    return report(rows, by="shop", auditor=None)
-
-
-@scenario
-def model_that_amplifies():
-    rows, train = table(2000, 14, growth=0.25), table(3000, 15)
-    options = {"favourable": 1, "limit": 0.02, "model_name": "cooks", "data_name": "May"}
-    return report(
-        rows, y_score=rows["cook_score"], given=rows["grade"], **options, **trained(train)
-    )
-
-
-@scenario
-def model_that_reduces():
-    rows, train = table(2000, 16, growth=-0.2), table(3000, 15)
-    return report(rows, clusters=rows["person"], limit=0.02, **trained(train))
-
-
-@scenario
 def numbers_of_models():
     rng = np.random.default_rng(17)
     woman = (ROWS()["sex"] == "woman").to_numpy()
@@ -509,18 +359,6 @@ def numbers_of_models():
         sensitive_features=ROWS()["sex"],
         auditor=NumericAuditor(),
         clusters=ROWS()["person"],
-        random_state=0,
-    )
-
-
-@scenario
-def groups_predicted_by_models():
-    rng = np.random.default_rng(18)
-    return skbiasamp.compare(
-        ROWS()["cook"],
-        sensitive_features=ROWS()["sex"],
-        sensitive_preds={name: guessed(share, rng) for name, share in (("old", 0.9), ("new", 0.6))},
-        auditor=DirectionalAuditor("T->A"),
         random_state=0,
     )
 
@@ -851,6 +689,141 @@ def doubtful_rows():
 BOTH = {"old": "cook_old", "new": "cook_new"}
 # Those that are one call.
 SCENARIOS |= {
+    "bias_reversed": lambda: report(
+        ROWS().assign(cook_new=ROWS()["cook_new"].where(ROWS()["sex"] != "man", 1)),
+        **trained(TRAIN()),
+        limit=0.02,
+    ),
+    "groups_predicted": lambda: report(
+        ROWS(),
+        sensitive_pred=guessed(0.8, np.random.default_rng(5)),
+        auditor=DirectionalAuditor("T->A"),
+        **trained(TRAIN()),
+    ),
+    "two_groups_below_four_fifths": lambda: report(
+        ROWS().assign(
+            band=np.select(
+                [
+                    ROWS()["cook_new"].eq(1) & ROWS()["person"].mod(3).eq(0),
+                    ROWS()["region"] == "north",
+                ],
+                ["centre", "north"],
+                "south",
+            )
+        ),
+        by="band",
+        favourable=1,
+    ),
+    "many_groups": lambda: report(
+        ROWS().assign(shop=[f"shop {person % 11}" for person in ROWS()["person"]]),
+        by="shop",
+        auditor=None,
+    ),
+    "four_combinations": lambda: report(
+        ROWS().assign(young=np.where(ROWS()["person"] % 2, "yes", "no")),
+        by=["sex", "young"],
+        y_score=ROWS()["cook_score"],
+    ),
+    "model_that_amplifies": lambda: report(
+        rows := table(2000, 14, growth=0.25),
+        y_score=rows["cook_score"],
+        given=rows["grade"],
+        **{"favourable": 1, "limit": 0.02, "model_name": "cooks", "data_name": "May"},
+        **trained(table(3000, 15)),
+    ),
+    "model_that_reduces": lambda: report(
+        rows := table(2000, 16, growth=-0.2),
+        clusters=rows["person"],
+        limit=0.02,
+        **trained(table(3000, 15)),
+    ),
+    "attackers": lambda: report(
+        ROWS(),
+        sensitive_pred=ROWS()["sex"],
+        auditor=[LeakageAuditor(**EXACT), DPAAuditor(**EXACT), DPAAuditor("T->A", **EXACT)],
+        **trained(TRAIN()),
+    ),
+    "attacks_in_folds": lambda: report(
+        ROWS(),
+        auditor=[LeakageAuditor(**IN_FOLDS), DPAAuditor(normalize=False, **IN_FOLDS)],
+        clusters=ROWS()["person"],
+        **trained(TRAIN()),
+    ),
+    "attacks_on_scores": lambda: comparison(
+        ROWS().assign(other=ROWS()["cook_score"].round(1).clip(0.1, 0.8)),
+        {"fine": "cook_score", "rounded": "other"},
+        auditor=LeakageAuditor(
+            **IN_FOLDS | {"attacker": DecisionTreeClassifier(max_depth=2, random_state=0)}
+        ),
+    ),
+    "captions": lambda: LICAuditor(**reading(quality="accuracy", n_draws=2)).audit(
+        *written(PEOPLE(), [0.3, 0.8]), sensitive_features=PEOPLE()
+    ),
+    "selection_rates": lambda: skbiasamp.selection_rates(
+        ROWS()["cook_new"],
+        y_true=ROWS()["cook"],
+        sensitive_features=ROWS()[["sex", "region"]],
+        sample_weight=ROWS()["weight"],
+    ),
+    "selection_rates_of_classes": lambda: skbiasamp.selection_rates(
+        ROWS()["grade"],
+        sensitive_features=ROWS()["sex"],
+        clusters=ROWS()["person"],
+        favourable="a",
+    ),
+    "three_models": lambda: comparison(
+        ROWS().assign(same=ROWS()["cook_old"], odd=1 - ROWS()["cook_new"]),
+        BOTH | {"same": "same", "odd": "odd"},
+        reference="old",
+        clusters=ROWS()["person"],
+    ),
+    "no_amplification_to_compare": lambda: comparison(
+        ROWS().assign(same=ROWS()["cook_old"]),
+        {"old": "cook_old", "same": "same"},
+        **trained(TRAIN()),
+    ),
+    "probabilities_of_classes": lambda: of_tasks(
+        MANY()[[f"{task}_score" for task in TASKS]].to_numpy(),
+        auditor=[DirectionalAuditor(), DirectionalAuditor(base="train")],
+        clusters=MANY()["person"],
+    ),
+    "explanation_of_three_groups": lambda: explained(
+        ROWS().assign(cook_new=(ROWS()["cook_score"] > 0.3).astype(int)),
+        by="region",
+        y_score=ROWS()["cook_score"],
+        given=ROWS()["grade"],
+        **trained(TRAIN(), "region"),
+    ),
+    "watch_without_labels": lambda: skbiasamp.audit_over(
+        months(0.3),
+        **{name: column for name, column in WATCHED.items() if name != "target"},
+        **{"reference": 2, "auditor": MALSAuditor(), "n_draws": 199, "random_state": 0},
+    ),
+    "scores_above_a_threshold": lambda: skbiasamp.audit_frame(
+        ROWS(),
+        **{"target": "cook", "prediction": "cook_score", "sensitive": "sex", "threshold": 0.6},
+        train=TRAIN()[["cook", "sex"]],
+        auditor=DirectionalAuditor(ties="negative", confidence_level=0.9),
+        random_state=0,
+    ),
+    "groups_predicted_by_models": lambda: skbiasamp.compare(
+        ROWS()["cook"],
+        sensitive_features=ROWS()["sex"],
+        sensitive_preds={
+            name: guessed(share, rng)
+            for rng in [np.random.default_rng(18)]
+            for name, share in (("old", 0.9), ("new", 0.6))
+        },
+        auditor=DirectionalAuditor("T->A"),
+        random_state=0,
+    ),
+    "compas": lambda: skbiasamp.audit(
+        load_compas().target,
+        load_compas().decile_score >= 5,
+        sensitive_features=load_compas().sensitive_features,
+        auditor=DirectionalAuditor(),
+        random_state=0,
+    ),
     "two_columns": lambda: report(
         ROWS(), by=["sex", "region"], **trained(TRAIN(), ["sex", "region"])
     ),
