@@ -186,6 +186,10 @@ SHAPES = [
     ),
     (lambda: count(pd.Series(HIRED), None, pd.Series(SEX)[::-1]), "y_true", "(row 0: 0 and 23)"),
     (
+        lambda: count(pd.Series(HIRED, range(7, N + 7)), None, pd.Series(SEX, range(8, N + 8))),
+        "y_true", "overlapping index labels at other positions",
+    ),
+    (
         lambda: count(sex={"a": pd.Series(SEX), "b": pd.Series(SKIN)[::-1]}),
         "sensitive_features['b']", "the same index labels in another order",
     ),

@@ -8,7 +8,6 @@ import skbiasamp
 from skbiasamp import DirectionalAuditor, LeakageAuditor, MultiAttributeAuditor
 
 
-@pytest.mark.filterwarnings("ignore:y_pred has the columns")
 @pytest.mark.parametrize(("before", "after"), [("", ""), ("p_", ""), ("Prob ", "_pred")])
 @pytest.mark.parametrize("form", [str, str.upper])
 @pytest.mark.parametrize("kind", ["chances", "numbered", "tags", "tags by position"])
@@ -31,6 +30,9 @@ def test_columns_of_predictions_are_found_by_their_names(kind, form, before, aft
     if not kind.startswith("tags"):
         with pytest.raises(ValueError, match="only some match"):
             auditor.score(labels, titled.set_axis([*columns[:2], "another"], axis=1), **how)
+        with pytest.warns(UserWarning, match="none of which is one of .*taken in this order"):
+            found = auditor.score(labels, pd.DataFrame(predicted, columns=list("xyz")), **how)
+        assert found == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
