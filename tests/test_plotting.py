@@ -177,58 +177,43 @@ def test_every_auditor_s_result_can_be_drawn(name):
 
 @pytest.mark.parametrize("display", PAIR_DISPLAYS)
 def test_predictions_and_those_of_an_estimator_are_audited_and_drawn(display):
+    def assert_drawn(drawn, audit):
+        pd.testing.assert_frame_equal(drawn.table, display(audit.table).table)
+
     group, tasks, predicted = labels()
     auditor = DirectionalAuditor(interval=None).fit(tasks[:50], sensitive_features=group[:50])
-    labels_of_rows = {"sensitive_features": group, "sample_weight": 1 + (group == "f")}
-    drawn = display.from_predictions(tasks, predicted, auditor=auditor, **labels_of_rows)
-    expected = auditor.audit(tasks, predicted, **labels_of_rows).table
-    pd.testing.assert_frame_equal(drawn.table, display(expected).table)
-    unfitted = DirectionalAuditor(interval=None)
+    how = {"sensitive_features": group, "sample_weight": 1 + (group == "f")}
+    drawn = display.from_predictions(tasks, predicted, auditor=auditor, **how)
+    assert_drawn(drawn, auditor.audit(tasks, predicted, **how))
     with pytest.raises(NotFittedError):
-        display.from_predictions(tasks, predicted, sensitive_features=group, auditor=unfitted)
+        display.from_predictions(tasks, predicted, **how, auditor=DirectionalAuditor())
+    # Without an auditor the labels are their own reference.
+    own = DirectionalAuditor(reference="test")
+    drawn = display.from_predictions(tasks, predicted, sensitive_features=group)
+    audit = own.audit(tasks, predicted, sensitive_features=group)
+    assert_allclose(drawn.table["amplification"], display(audit.table).table["amplification"])
     X, y = pd.DataFrame({"is_f": (group == "f").astype(int)}), tasks["task 0"]
     model = LogisticRegression().fit(X, y)
     auditor.fit(y, sensitive_features=group)
     drawn = display.from_estimator(model, X, y, sensitive_features=group, auditor=auditor)
-    expected = auditor.audit(y, model.predict(X), sensitive_features=group).table
-    pd.testing.assert_frame_equal(drawn.table, display(expected).table)
+    assert_drawn(drawn, auditor.audit(y, model.predict(X), sensitive_features=group))
+    # An audited classifier brings its auditor, here of rows where the correlation is turned.
+    how = {"auditor": DirectionalAuditor(interval=None), "sensitive": "is_f"}
+    model = AuditedClassifier(LogisticRegression(), drop_sensitive=False, **how)
+    model.fit(X.assign(is_f=1 - X["is_f"]), y)
+    drawn = display.from_estimator(model, X, y)
+    assert_drawn(drawn, model.audit(X, y))
+    assert drawn.ax_.get_title().startswith("LogisticRegression, directional, ")
+    other = display.from_estimator(model, X, y, sensitive_features=X["is_f"], auditor=own)
+    assert (other.table["sign"] == -drawn.table["sign"]).all()
 
 
-def test_without_an_auditor_the_labels_are_their_own_reference():
+def test_runs_are_drawn_with_their_intervals():
     group, tasks, predicted = labels()
-    drawn = AmplificationDisplay.from_predictions(tasks, predicted, sensitive_features=group)
-    expected = DirectionalAuditor(reference="test", interval=None).audit(
-        tasks, predicted, sensitive_features=group
-    )
-    assert_allclose(
-        drawn.table["amplification"], AmplificationDisplay(expected.table).table["amplification"]
-    )
-    assert len(drawn.intervals_.get_segments()) == 4
     runs = DirectionalAuditor(reference="test").audit_runs(
         tasks, [predicted, tasks], sensitive_features=group
     )
     assert len(AmplificationDisplay.from_result(runs).intervals_.get_segments()) == 4
-
-
-def test_an_audited_classifier_brings_its_auditor():
-    group, tasks, _ = labels()
-    X = pd.DataFrame({"is_f": (group == "f").astype(int), "noise": np.arange(len(group)) % 7})
-    y = tasks["task 0"]
-    model = AuditedClassifier(
-        LogisticRegression(),
-        auditor=DirectionalAuditor(interval=None),
-        sensitive="is_f",
-        drop_sensitive=False,
-    )
-    # Fitted where the correlation is the other way round.
-    model.fit(X.assign(is_f=1 - X["is_f"]), y)
-    expected = model.audit(X, y).table
-    drawn = AmplificationDisplay.from_estimator(model, X, y)
-    pd.testing.assert_frame_equal(drawn.table, AmplificationDisplay(expected).table)
-    assert drawn.ax_.get_title().startswith("LogisticRegression, directional, ")
-    own = {"auditor": DirectionalAuditor(reference="test"), "sensitive_features": X["is_f"]}
-    other = AmplificationDisplay.from_estimator(model, X, y, **own)
-    assert (other.table["sign"] == -drawn.table["sign"]).all()
 
 
 # --------------------------------------------------------------------------- groups × tasks
@@ -322,24 +307,6 @@ def test_long_names_stay_apart():
 # --------------------------------------------------------------------------- thresholds
 
 
-def test_a_curve_of_scores_has_its_interval():
-    group, y, score = scored()
-    drawn = AmplificationCurveDisplay.from_predictions(y, score, sensitive_features=group)
-    curve = amplification_curve(y, score, sensitive_features=group, interval="analytic")
-    assert_allclose(drawn.low, curve.low)
-    group[:60] = "x"  # the line of three groups, too, lies within its band
-    drawn = AmplificationCurveDisplay.from_predictions(y, score, sensitive_features=group)
-    curve = amplification_curve(y, score, sensitive_features=group, interval="analytic")
-    assert_allclose(drawn.line_.get_ydata(), curve.values)
-    inside = np.isfinite(curve.low)
-    assert (curve.low <= curve.values)[inside].all()
-    assert (curve.values <= curve.high)[inside].all()
-    none = AmplificationCurveDisplay.from_predictions(
-        y, score, sensitive_features=group, interval=None
-    )
-    assert none.band_ is none.operating_point_ is None
-
-
 def test_the_legend_names_every_group():
     groups = {f"g{i}": [1, 0, 0] for i in range(20)}
     display = AmplificationCurveDisplay([0, 1, 2], [0, 1, 0], rates=groups).plot()
@@ -370,26 +337,30 @@ def scored(n=200):
     return group, y, np.round(2 * y + rng.normal(scale=2, size=n), 1)
 
 
-def test_rates_are_those_of_a_confusion_matrix():
+def test_a_curve_of_scores_has_its_interval_and_the_rates_of_a_confusion_matrix():
     group, y, score = scored()
+    group[:60] = "x"  # the line of three groups, too, lies within its band
     weight = 1 + np.arange(len(y)) % 3
-    display = AmplificationCurveDisplay.from_predictions(
-        y, score, sensitive_features=group, sample_weight=weight
-    )
-    curve = amplification_curve(y, score, sensitive_features=group, sample_weight=weight)
-    assert_allclose(display.thresholds, curve.thresholds)
-    assert_allclose(display.values, curve.values)
+    how = {"sensitive_features": group, "sample_weight": weight}
+    display = AmplificationCurveDisplay.from_predictions(y, score, **how)
+    curve = amplification_curve(y, score, interval="analytic", **how)
+    for name in ("thresholds", "values", "low", "high"):
+        assert_allclose(getattr(display, name), getattr(curve, name))
+    assert_allclose(display.line_.get_ydata(), curve.values)
+    inside = np.isfinite(curve.low)
+    assert ((curve.low <= curve.values) & (curve.values <= curve.high))[inside].all()
     for threshold, rates in display.rates.iterrows():
         for one, rate in rates.items():
             rows = group == one
-            (tn, fp), _ = confusion_matrix(
-                y[rows], score[rows] > threshold, sample_weight=weight[rows]
-            )
+            above, of_rows = score[rows] > threshold, {"sample_weight": weight[rows]}
+            (tn, fp), _ = confusion_matrix(y[rows], above, **of_rows)
             assert rate == pytest.approx(fp / (tn + fp))
     shares = [np.average(score > t, weights=weight) for t in display.thresholds]
     nearest = np.abs(np.array(shares) - np.average(y, weights=weight)).argmin()
     assert display.base_rate_threshold == display.thresholds[nearest]
     assert "mean" in display.ax_.get_title()
+    none = AmplificationCurveDisplay.from_predictions(y, score, **how, interval=None)
+    assert none.band_ is none.operating_point_ is None
 
 
 def test_scores_of_estimators_of_one_task_and_of_several_are_drawn():
@@ -478,16 +449,12 @@ def test_differences_are_drawn_with_their_intervals(result):
     assert y_labels(display) == ["model 1", "model 2"]
     assert display.ax_.get_title() == "directional, group → task\nDifferences to old"
     assert "amplifies more →" in texts_of(display.ax_)
-
-
-def test_a_size_is_drawn_by_the_difference_of_its_verdict():
-    sex, y, models = world(2)
+    sex, y, models = world(2)  # a size is drawn by the difference of its verdict
     tasks = np.column_stack([y, 1 - y])
     predicted = {name: np.column_stack([one, 1 - one]) for name, one in models.items()}
-    auditor = MultiAttributeAuditor(reference="test")
-    result = auditor.compare(tasks, predicted, sensitive_features=sex)
-    drawn = ComparisonDisplay.from_result(result).table.iloc[0]
-    assert tuple(drawn[["difference", "low", "high"]]) == result.judged("model 1")
+    sets = MultiAttributeAuditor(reference="test").compare(tasks, predicted, sensitive_features=sex)
+    drawn = ComparisonDisplay.from_result(sets).table.iloc[0]
+    assert tuple(drawn[["difference", "low", "high"]]) == sets.judged("model 1")
 
 
 def test_a_report_has_a_readable_row_for_each_metric_and_model(report):

@@ -208,44 +208,51 @@ def test_the_container_is_kept():
         pd.testing.assert_frame_equal(copy.transform(series), found)
 
 
-@pytest.mark.parametrize(
-    ("texts", "message"),
-    [
-        ("a man", "X must be a list of texts; got one text"),
-        (["a man", None], "X must hold texts; got None at position 1. Replace missing texts by ''"),
-        (["a man", float("nan")], "got nan at position 1"),
-        ([1, 2], "got 1 at position 0"),
-        (pd.Series([0.5]), "got 0.5 at position 0"),
-        ([b"a man"], "got b'a man' at position 0"),
-        (pd.DataFrame({"a": ["x"], "b": ["y"]}), "X must be one column of texts; got 2 columns"),
-    ],
-)
-def test_what_is_no_text_is_refused(texts, message):
+NO_TEXTS = [
+    ("a man", "X must be a list of texts; got one text"),
+    (["a man", None], "X must hold texts; got None at position 1. Replace missing texts by ''"),
+    (["a man", float("nan")], "got nan at position 1"),
+    ([1, 2], "got 1 at position 0"),
+    (pd.Series([0.5]), "got 0.5 at position 0"),
+    ([b"a man"], "got b'a man' at position 0"),
+    (pd.DataFrame({"a": ["x"], "b": ["y"]}), "X must be one column of texts; got 2 columns"),
+]
+NO_WORDS = [
+    ({"words": []}, "words must name a word; got []"),
+    ({"words": {}}, "words must name a word; got {}"),
+    ({"words": {"a": "man"}}, "a list of words, or a dict of such lists; got 'man'"),
+    ({"words": [1]}, "words must hold words; got 1"),
+    ({"words": ["--"]}, "words must hold words; got '--', which has no letter"),
+    ({"words": [""]}, "words must hold words; got '', which has no letter"),
+    ({"words": {"a": ["x"], "b": ["X"]}}, "must name a word once; 'X' is in 'a' and in 'b'"),
+    ({"placeholder": ""}, "placeholder must not be empty; got ''"),
+    ({"placeholder": "<man>"}, "placeholder must hold no listed word; got '<man>', and 'man'"),
+    ({"placeholder": {"a": "x"}}, "placeholder must have the names of words, ['words']; got"),
+    ({"placeholder": {"words": 1}}, "placeholder must be text; got 1"),
+]
+NO_LABELS = [
+    ({"labels": {}}, "labels must name a task; got {}"),
+    ({"labels": {1: ["x"]}}, "labels must name tasks by text; got 1"),
+    ({"labels": {"(no label)": ["x"]}}, "labels must not name a task '(no label)'"),
+    ({"labels": {"a": "dog"}}, "labels['a'] must be a list of words or a regular expression"),
+    ({"labels": {"a": []}}, "labels['a'] must be a list of words or a regular expression"),
+    ({"labels": {"a": [3]}}, "labels must hold words; got 3"),
+    ({"labels": {"a": [" "]}}, "labels must hold words; got ' ', which has no letter"),
+    ({"labels": {"a": ["/(/"]}}, "labels['a'] has a regular expression that is none: '/(/'"),
+    ({"labels": {"a": re.compile(b"x")}}, "labels['a'] must be a regular expression of text"),
+    ({"labels": {"a": ["x"]}, "refusals": "french"}, "refusals must be one of 'english'"),
+]
+
+
+def test_what_is_no_text_and_lists_that_cannot_work_are_refused():
     masker, labeler = WordMasker(), WordListLabeler(OBJECTS)
-    for method in (masker.fit, masker.transform, masker.fit_transform, labeler.fit):
-        with pytest.raises(ValueError, match=re.escape(message)):
+    methods = (masker.fit, masker.transform, masker.fit_transform, labeler.fit)
+    calls = [(method, texts, said) for texts, said in NO_TEXTS for method in methods]
+    calls += [(WordMasker(**how).transform, ["a man"], said) for how, said in NO_WORDS]
+    calls += [(WordListLabeler(**how).fit, ["a dog"], said) for how, said in NO_LABELS]
+    for method, texts, said in calls:
+        with pytest.raises(ValueError, match=re.escape(said)):
             method(texts)
-
-
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"words": []}, "words must name a word; got []"),
-        ({"words": {}}, "words must name a word; got {}"),
-        ({"words": {"a": "man"}}, "a list of words, or a dict of such lists; got 'man'"),
-        ({"words": [1]}, "words must hold words; got 1"),
-        ({"words": ["--"]}, "words must hold words; got '--', which has no letter"),
-        ({"words": [""]}, "words must hold words; got '', which has no letter"),
-        ({"words": {"a": ["x"], "b": ["X"]}}, "must name a word once; 'X' is in 'a' and in 'b'"),
-        ({"placeholder": ""}, "placeholder must not be empty; got ''"),
-        ({"placeholder": "<man>"}, "placeholder must hold no listed word; got '<man>', and 'man'"),
-        ({"placeholder": {"a": "x"}}, "placeholder must have the names of words, ['words']; got"),
-        ({"placeholder": {"words": 1}}, "placeholder must be text; got 1"),
-    ],
-)
-def test_lists_that_cannot_work_are_refused(how, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        WordMasker(**how).transform(["a man"])
 
 
 def labels_of(text, labels=OBJECTS, **how):
@@ -265,6 +272,7 @@ def test_words_and_phrases_name_tasks():
         ("", ["(no label)"]),
     ):
         assert labels_of(text) == expected
+    assert labels_of("Oh!", {"a": ["!"]}) == ["a"]  # a symbol is a word if it is listed
     labels = WordListLabeler({"dog": "/dogs?/"}, refusals="english").transform([])
     assert labels.shape == (0, 3)
     one = {"labels": {"yes": ["yes"], "no": ["no"]}, "exclusive": True}
@@ -336,30 +344,6 @@ def test_every_text_has_a_label_and_is_counted(texts, exclusive):
     assert labeler.counts_ == found.sum().to_dict()
     unread = [text for text, none in zip(texts, found["(no label)"], strict=True) if none]
     assert labeler.unread_ == list(dict.fromkeys(unread))
-
-
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"labels": {}}, "labels must name a task; got {}"),
-        ({"labels": {1: ["x"]}}, "labels must name tasks by text; got 1"),
-        ({"labels": {"(no label)": ["x"]}}, "labels must not name a task '(no label)'"),
-        ({"labels": {"a": "dog"}}, "labels['a'] must be a list of words or a regular expression"),
-        ({"labels": {"a": []}}, "labels['a'] must be a list of words or a regular expression"),
-        ({"labels": {"a": [3]}}, "labels must hold words; got 3"),
-        ({"labels": {"a": ["!"]}}, None),
-        ({"labels": {"a": [" "]}}, "labels must hold words; got ' ', which has no letter"),
-        ({"labels": {"a": ["/(/"]}}, "labels['a'] has a regular expression that is none: '/(/'"),
-        ({"labels": {"a": re.compile(b"x")}}, "labels['a'] must be a regular expression of text"),
-        ({"labels": {"a": ["x"]}, "refusals": "french"}, "refusals must be one of 'english'"),
-    ],
-)
-def test_labels_that_cannot_work_are_refused(how, message):
-    if message is None:  # a symbol is a word if it is listed
-        assert labels_of("Oh!", **how) == ["a"]
-        return
-    with pytest.raises(ValueError, match=re.escape(message)):
-        WordListLabeler(**how).fit(["a dog"])
 
 
 UNION = FeatureUnion([("labels", WordListLabeler(OBJECTS))])
