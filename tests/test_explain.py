@@ -135,23 +135,6 @@ def test_admissions_are_those_published_and_reverse_within_departments(admission
     assert gaps["unexplained"] > 0.02
 
 
-def test_what_strata_explain_is_as_kitagawa_splits_it():
-    """Different strata at mean rates, and different rates at mean strata (Kitagawa 1955)."""
-    rows = sample(1500, push=0.5)
-    explanation = explained(rows)
-    gaps = explanation.gaps[explanation.gaps["of"] == "labels"].set_index("part")
-    share = pd.crosstab(rows["sex"], rows["dept"], normalize="index")
-    rate = rows.pivot_table(index="sex", columns="dept", values="label", aggfunc="mean")
-    own, other = gaps["group"].iloc[0], gaps["other"].iloc[0]
-    mean = (rate.loc[own] + rate.loc[other]) / 2
-    explained_part = ((share.loc[own] - share.loc[other]) * mean).sum()
-    same = (share.loc[own] + share.loc[other]) / 2
-    unexplained = (same * (rate.loc[own] - rate.loc[other])).sum()
-    assert gaps["value"]["explained"] == pytest.approx(explained_part, abs=EXACT)
-    assert gaps["value"]["unexplained"] == pytest.approx(unexplained, abs=EXACT)
-    assert abs(unexplained) > 0.01
-
-
 @pytest.mark.parametrize(("behind", "named"), [(11, ["sure"]), (12, ["sure", "weak"])])
 def test_reversals_of_several_tasks_are_rarely_false(behind, named):
     """With 11 rows more, "weak" has p = 0.029: Holm doubles it, a false discovery rate does not."""

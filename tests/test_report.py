@@ -259,25 +259,6 @@ def test_scores_that_are_whole_numbers_are_no_classes_of_the_training_labels():
     assert report["leakage of scores"].value == without["leakage of scores"].value
 
 
-def test_the_curve_of_a_report_is_the_audit_at_each_threshold():
-    rng = np.random.default_rng(0)
-    sex = rng.choice(["f", "m"], 3000)
-    inclination = rng.normal(size=3000) + 0.6 * (sex == "m")
-    paid = (rng.random(3000) < 1 / (1 + np.exp(1 - inclination))).astype(int)
-    score = (1 / (1 + np.exp(1 - 1.5 * inclination - 0.3 * (sex == "m")))).round(3)
-    how = {"sensitive_features": sex, "y_train": paid, "sensitive_train": sex}
-    curve = skbiasamp.audit(paid, (score > 0.6).astype(int), y_score=score, **how).curve
-    how["auditor"] = [DirectionalAuditor()]
-    for i in (10, 50, len(curve) - 5):
-        row = curve.iloc[i]
-        assert row["predicted_rate"] == pytest.approx((score > row["threshold"]).mean())
-        again = skbiasamp.audit(paid, (score > row["threshold"]).astype(int), **how)
-        assert again.curve.empty
-        assert row["value"] == pytest.approx(again.value)
-        assert row["low"] == pytest.approx(again["directional A->T"].low, abs=0.005)
-    assert curve["base_rate"].tolist() == [paid.mean()] * len(curve)
-
-
 SEX = np.repeat(["f", "m"], 400)
 HIRED = np.concatenate([np.arange(400) < 100, np.arange(400) < 200]).astype(int)
 
@@ -294,3 +275,35 @@ def test_changed_rows_of_procedures_are_means_over_pairs_of_runs():
         rows = group == SEX
         changed = [(new != old)[rows].sum() for new in runs["b"] for old in runs["a"]]
         assert churn.loc[group, "changed"] == pytest.approx(np.mean(changed))
+
+
+# --------------------------------------------------------------------------- queries
+
+COLUMNS = {"target": "y", "prediction": "p", "sensitive": "group", "weight": "weight"}
+ROWS = pd.DataFrame({"y": [0, 1] * 1000, "p": [0, 1, 1, 1] * 500, "weight": 3})
+ROWS["group"] = np.repeat(["a", "b"], 1000)
+
+
+@pytest.mark.parametrize(("weights", "n"), [("weight", 2), ("fraction", 2), (None, 1)])
+def test_a_query_runs_no_more_often_than_needed(monkeypatch, weights, n):
+    """Of weights, a second time: are they fractions, or how many rows come with whole ones?"""
+    polars = pytest.importorskip("polars")
+    query = polars.from_pandas(ROWS.assign(fraction=0.5)).lazy()
+    calls, collect = [], type(query).collect
+    monkeypatch.setattr(type(query), "collect", lambda *a, **k: calls.append(1) or collect(*a, **k))
+    skbiasamp.audit_frame(query, **COLUMNS | {"weight": weights}, auditor=DirectionalAuditor())
+    assert len(calls) == n
+
+
+@pytest.mark.parametrize("library", ["polars", "ibis", "dask.dataframe"])
+def test_rows_with_weights_are_counted_by_their_engine(library):
+    engine = pytest.importorskip(library)
+    if library == "ibis":
+        frame = engine.memtable(pytest.importorskip("pyarrow").Table.from_pandas(ROWS))
+    elif library == "polars":
+        frame = engine.from_pandas(ROWS).lazy()
+    else:
+        frame = engine.from_pandas(ROWS, npartitions=2)
+    report = skbiasamp.audit_frame(frame, **COLUMNS, auditor=DirectionalAuditor(interval=None))
+    (finding,) = (finding for finding in report.findings if finding.topic == "weights")
+    assert finding.text.startswith("2,000 rows came with weights that add up to 6,000")

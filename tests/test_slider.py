@@ -109,6 +109,35 @@ def test_lines_of_the_picture_stand_at_the_numbers_of_the_table(rows, report):
     np.testing.assert_allclose(height["0"] - down, values * unit, atol=0.3)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("weighted", [False, True])
+def test_intervals_hold_at_all_thresholds_together(rows, weighted):
+    """They are as wide as drawing the rows again says, of the largest deviation."""
+    sex, y, score = rows
+    rng = np.random.default_rng(1)
+    weight = rng.exponential(size=N) if weighted else np.ones(N)
+    how = {"sample_weight": weight} if weighted else {}
+    report = audit(y, score > 0.6, sex, y_score=score, **how)
+    data = html.unescape(re.search(r'data-counts="([^"]*)"', report.to_html()).group(1))
+    reach = np.array(json.loads(data)["reach"])[:, 1:]
+    above = score[:, None] > report.curve["threshold"].to_numpy()
+    change, right = above - y[:, None], above == y[:, None]
+
+    def values(counts):
+        """Return accuracy and amplification at each threshold."""
+        second = counts * (sex == NAMES[1])
+        rates = [own @ change / own.sum() for own in (counts - second, second)]
+        return np.stack([counts @ right / counts.sum(), (rates[1] - rates[0]) / 2])
+
+    drawn = [weight * rng.multinomial(N, np.full(N, 1 / N)) for _ in range(400)]
+    away = np.stack([values(each) for each in drawn]) - values(weight)
+    spread = away.std(axis=0)
+    most = np.quantile(np.abs(away / spread).max(axis=2), 0.95, axis=0)
+    assert (most > 2.4).all()  # 1.96 is the quantile at one threshold
+    expected, rtol = most[:, None] * spread, 0.25 if weighted else 0.15
+    np.testing.assert_allclose(reach[:, 20:80], expected[:, 20:80], rtol=rtol)
+
+
 def test_in_a_browser_the_slider_moves_the_numbers(rows, report, tmp_path):
     steps = [1, 40, len(report.curve)]
     probe = f"""<pre id="found"></pre><script>
