@@ -70,9 +70,6 @@ def test_sets_need_no_labels_where_these_do_not_enter():
         assert with_labels.published == without.published
 
 
-# --------------------------------------------------------------------------- files
-
-
 def people(n=600):
     rng = np.random.default_rng(0)
     sex, label = rng.choice(["male", "female"], n), (rng.random(n) < 0.4).astype(int)

@@ -128,9 +128,6 @@ def read(request):
     return Reading(request.getfixturevalue(request.param).to_html())
 
 
-# --------------------------------------------------------------------------- one sound file
-
-
 def test_the_page_is_sound_html_that_needs_nothing_from_outside(read):
     assert not read.unbalanced
     assert not read.open
@@ -186,9 +183,6 @@ def test_headings_landmarks_tables_and_pictures_speak_to_screen_readers(read):
     assert all(picture["aria-label"] for picture in pictures)
 
 
-# --------------------------------------------------------------------------- what it says
-
-
 def test_a_page_shows_what_there_is(plain):
     nothing = Reading(AuditReport(results={}).to_html())
     assert "The report has no result." in nothing.texts("main")[0]
@@ -203,9 +197,6 @@ def test_names_keep_joiners_inside_words_and_signs_and_no_others():
                              auditor=few())  # fmt: skip
     shown = [row.name for row in table_of(report, "rates-table").rows]
     assert sorted(shown) == sorted([*names[:2], "f\ufffd x"])
-
-
-# --------------------------------------------------------------------------- looks
 
 
 def test_a_page_stays_small():
@@ -276,17 +267,8 @@ def in_chromium(content, folder):
 @pytest.mark.parametrize("paper", ["A4", "letter"])
 def test_an_audit_of_one_task_prints_on_two_sheets(paper, tmp_path):
     compas = load_compas()
-    labels, scores = (
-        np.where(again, "charged again", "not charged again")
-        for again in (compas.target, compas.decile_score >= 5)
-    )
-    report = skbiasamp.audit(
-        labels,
-        scores,
-        sensitive_features=compas.sensitive_features,
-        favourable="not charged again",
-        random_state=0,
-    )
+    how = {"sensitive_features": compas.sensitive_features, "favourable": 0, "random_state": 0}
+    report = skbiasamp.audit(compas.target, (compas.decile_score >= 5).astype(int), **how)
     file = tmp_path / "page.pdf"
     page = report.to_html().replace("@page {", f"@page {{ size: {paper};")
     chromium_with(page, tmp_path, f"--print-to-pdf={file}", "--no-pdf-header-footer")
@@ -370,8 +352,6 @@ def test_a_step_about_accuracy_rests_on_the_interval_of_its_difference():
         assert report.findings[0].topic == topic
         assert said in report.findings[0].text
 
-
-# --------------------------------------------------------------------------- colours
 
 # Machado, Oliveira, Fernandes (2009), severity 1: what is seen of linear red, green and blue.
 SEEN = {

@@ -77,19 +77,6 @@ def test_names_that_end_in_spaces_or_are_nothing_else_are_seen():
     assert any("group ''" in mark.name for mark in audit.to_document().picture.marks)
 
 
-def test_a_pair_is_significant_by_its_change_beside_all_rows():
-    """A change that all rows share is no change of a pair: tests are of what is beside it."""
-    rng = np.random.default_rng(3)
-    group = np.array([*rng.choice(list("abc"), 3000, p=[0.8, 0.1, 0.1]), *["d"] * 40])
-    label = (rng.random(3040) < 0.4 + 0.1 * (group == "a")).astype(int)
-    predicted = np.where((rng.random(3040) < 0.2) & (group != "d"), 1, label)
-    result = DirectionalAuditor(reference="test").audit(label, predicted, sensitive_features=group)
-    table = result.table
-    clear = (table["low_simultaneous"] > 0) | (table["high_simultaneous"] < 0)
-    effects = [change.effect != "unclear" for change in result.facts.changes]
-    assert effects == clear.tolist()
-
-
 def test_plots_colour_the_pairs_that_the_page_colours():
     """A significant change whose direction is uncertain was filled as an amplification."""
     matplotlib = pytest.importorskip("matplotlib")
@@ -251,9 +238,6 @@ def test_the_name_of_a_version_is_not_crossed_by_the_line_of_the_first_alarm(
     assert changed_from == 2 or not first <= alarm <= last
 
 
-# --------------------------------------------------------------------------- the first screen
-
-
 def answers_of(report):
     """Return the answers of a first screen by their questions."""
     card = part_of(report, "Card")
@@ -307,9 +291,6 @@ def test_a_watch_says_whether_the_model_or_the_data_moved():
         assert express("over", "source_strong", quiet) == "Neither is clear."
 
 
-# --------------------------------------------------------------------------- limits and steps
-
-
 def test_rows_that_nobody_can_collect_are_not_named():
     for rows, known, said in (
         (50_000, 6_000, "About 50,000 rows would decide this"),
@@ -321,9 +302,6 @@ def test_rows_that_nobody_can_collect_are_not_named():
         (100, 12, "12 rows cannot tell"),
     ):
         assert said in express("gate", "decide", rows, known)
-
-
-# --------------------------------------------------------------------------- every format
 
 
 HOSTILE = ["a|b", "<b>bold</b>", "two\nlines", "'quoted' & \"so\""]
@@ -390,9 +368,6 @@ def test_a_report_draws_its_first_picture():
     np.testing.assert_allclose(ends, [[0.523, 0.576], [0.391, 0.331]], atol=5e-4)
     with pytest.raises(ValueError, match="no rates to draw"):
         skbiasamp.results.AuditReport(results={}).plot()
-
-
-# --------------------------------------------------------------------------- facts and words
 
 
 def test_a_name_that_is_not_defined_is_an_error():

@@ -17,8 +17,6 @@ from skbiasamp import (
 )
 from skbiasamp.results import AuditReport
 
-# --------------------------------------------------------------------------- audit()
-
 
 def counted(rows):
     """Labels, predictions and groups from {(group, label, prediction): how many}."""
@@ -102,9 +100,6 @@ def test_rates_have_wilson_and_score_intervals(amplified):
     assert rates.loc["m", "false_positive_rate_high"] > rates.loc["m", "false_positive_rate"]
 
 
-# --------------------------------------------------------------------------- the verdict
-
-
 def test_a_report_of_anything_has_a_verdict(amplified):
     assert AuditReport({}).primary is None
     assert AuditReport({}).facts.verdict == "not measured"
@@ -122,9 +117,6 @@ def test_a_report_keeps_the_names_that_a_page_was_given(amplified):
     assert report.warnings == [f"{finding.text} {finding.action}" for finding in report.findings]
     assert "march" in report.to_html(data_name="march")
     assert (report.context["model_name"], report.context["data_name"]) == (None, "march")
-
-
-# --------------------------------------------------------------------------- findings
 
 
 def topics(report):
@@ -242,9 +234,6 @@ def test_a_gap_of_error_rates_is_said(rows, expected):
     assert expected in text if expected else text == ""
 
 
-# --------------------------------------------------------------------------- keeping it
-
-
 def test_scores_that_are_whole_numbers_are_no_classes_of_the_training_labels():
     rng = np.random.default_rng(0)
     sex, hired, score = (
@@ -276,8 +265,6 @@ def test_changed_rows_of_procedures_are_means_over_pairs_of_runs():
         changed = [(new != old)[rows].sum() for new in runs["b"] for old in runs["a"]]
         assert churn.loc[group, "changed"] == pytest.approx(np.mean(changed))
 
-
-# --------------------------------------------------------------------------- queries
 
 COLUMNS = {"target": "y", "prediction": "p", "sensitive": "group", "weight": "weight"}
 ROWS = pd.DataFrame({"y": [0, 1] * 1000, "p": [0, 1, 1, 1] * 500, "weight": 3})

@@ -31,9 +31,6 @@ def predictions(y_pred=SYNTHETIC, group=GENDER, **how):
     return Contingency.from_labels(None, y_pred, sensitive_features=group, **how)
 
 
-# --------------------------------------------------------------------------- the value
-
-
 def test_the_value_by_hand():
     """P(placed | F) stays at 48/76, P(placed | M) falls from 100/139 to 98/139."""
     auditor = DirectionalAuditor(base="train", formula="published")
@@ -82,9 +79,6 @@ def test_probabilities_are_of_the_trained_positive_class():
     assert value == pytest.approx((rates[1] - rates[0]) / 2, abs=1e-12)
 
 
-# --------------------------------------------------------------------------- cells
-
-
 def test_cells_without_labels_are_stored_added_and_drawn():
     cells = predictions()
     assert not cells.has("task")
@@ -96,9 +90,6 @@ def test_cells_without_labels_are_stored_added_and_drawn():
     chosen = predictions(["no", "yes"] * 2, list("ffmm"), pos_label="no")
     assert chosen.tasks == (chosen + chosen).tasks == ("no",)
     assert Contingency.from_json(chosen.to_json()).pos_label == "no"
-
-
-# --------------------------------------------------------------------------- what needs labels
 
 
 def auditors_that_need_labels():
@@ -203,9 +194,6 @@ def test_models_without_labels_have_the_classes_of_all():
     assert of_b.tolist() == [[0], [0.5]]
 
 
-# --------------------------------------------------------------------------- reports
-
-
 def report(**more):
     given = {"y_train": REAL, "sensitive_train": GENDER, "random_state": 0} | more
     return skbiasamp.audit(None, SYNTHETIC, sensitive_features=GENDER, **given)
@@ -299,9 +287,6 @@ def test_a_fitted_auditor_brings_its_reference():
     found = report(auditor=known, y_train=None, sensitive_train=None)["directional A->T"]
     alone = known.audit(None, SYNTHETIC, sensitive_features=GENDER)
     assert (found.low, found.high) == (alone.low, alone.high)
-
-
-# --------------------------------------------------------------------------- over time
 
 
 def periods(n_periods, changed, rng):
