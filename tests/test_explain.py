@@ -91,13 +91,8 @@ def test_several_tasks_and_strata_of_two_columns():
     score = np.clip(rates[group] + rng.normal(0, 0.2, (n, 4)), 0, 1)
     label = (rng.random((n, 4)) < rates[group]).astype(int)
     decision = (score > 0.45).astype(int)
-    explanation = skbiasamp.explain(
-        label,
-        decision,
-        sensitive_features=group,
-        y_score=score,
-        given=np.column_stack([year, group == 1]),
-    )
+    how = {"y_score": score, "given": np.column_stack([year, group == 1])}
+    explanation = skbiasamp.explain(label, decision, sensitive_features=group, **how)
     auditor = DirectionalAuditor(reference="test")
     assert_sums(explanation, auditor.score(label, decision, sensitive_features=group))
     shown = next(table for table in waterfalls_of(explanation) if table[0][0] == "scores")
@@ -145,14 +140,9 @@ def test_reversals_of_several_tasks_are_rarely_false(behind, named):
         "even": (0.5, 0.5, 0.5, 0.5),
     }
     group, stratum = np.repeat([*sizes], [*sizes.values()], axis=0).T
-    tasks = pd.DataFrame(
-        {
-            task: np.concatenate(
-                [np.arange(n) < round(n * rate) for n, rate in zip(sizes.values(), of, strict=True)]
-            ).astype(int)
-            for task, of in shares.items()
-        }
-    )
+    place = np.concatenate([np.arange(n) / n for n in sizes.values()])
+    tasks = {task: place < np.repeat(of, [*sizes.values()]) - EXACT for task, of in shares.items()}
+    tasks = pd.DataFrame(tasks).astype(int)
     explanation = skbiasamp.explain(tasks, tasks, sensitive_features=group, given=stratum)
     reversed_ = [text for text in explanation.findings if "Simpson" in text and "labels" in text]
     assert [next(task for task in shares if f"task {task})" in text) for text in reversed_] == named
@@ -211,17 +201,12 @@ def test_strata_of_one_group_alone_are_a_part_of_their_own():
 @pytest.mark.parametrize("apart", [False, True])
 def test_couples_who_are_alike_have_no_gap_whichever_are_drawn(apart):
     """What one of a couple adds to a gap, the other takes from it, in the same stratum or not."""
-    rng = np.random.default_rng(0)
-    label, predicted, given = np.repeat(rng.integers(2, size=(3, 200)), 2, axis=1)
-    given = np.tile([0, 1], 200) if apart else given
-    explanation = skbiasamp.explain(
-        label,
-        predicted,
-        sensitive_features=np.tile(["f", "m"], 200),
-        given=given,
-        clusters=np.repeat(np.arange(200), 2),
-    )
-    assert np.abs(explanation.gaps[["value", "low", "high"]].to_numpy()).max() < EXACT
+    rng, couple = np.random.default_rng(0), np.repeat(np.arange(200), 2)
+    label, predicted, given = rng.integers(2, size=(3, 200))[:, couple]
+    how = {"sensitive_features": np.tile(["f", "m"], 200), "clusters": couple}
+    how["given"] = np.tile([0, 1], 200) if apart else given
+    gaps = skbiasamp.explain(label, predicted, **how).gaps
+    assert np.abs(gaps[["value", "low", "high"]].to_numpy()).max() < EXACT
 
 
 def test_the_interval_of_a_stratum_that_lacks_a_group_is_that_of_its_rows():
@@ -300,13 +285,8 @@ def test_proxies_are_marked_and_noise_is_not(container):
     attributions = features * [2.0, 0.0, 1.0] if container == "shap" else features
     if container == "shap":  # a feature that the model does not use may be a proxy, too
         attributions = Shap(attributions, features.to_numpy())
-    explanation = skbiasamp.explain(
-        rows["label"],
-        rows["decision"],
-        sensitive_features=rows["sex"],
-        attributions=attributions,
-        random_state=0,
-    )
+    how = {"y_score": None, "given": None, "random_state": 0}
+    explanation = explained(rows, attributions=attributions, **how)
     table = explanation.features.set_index("part")
     assert table["proxy"].to_dict() == {"copy": True, "near": True, "noise": False}
     assert table.loc["copy", "predicts_group"] == 1.0
@@ -338,14 +318,8 @@ def test_noise_is_no_part(kind):
         score = np.clip(rates + rng.normal(0, 0.1, (n, tasks))[unit], 0.01, 0.99)
         label = (rng.random((n, tasks))[unit] < score).astype(int)
         more = {"weights": {"sample_weight": rng.random(n) + 0.5}, "clusters": {"clusters": unit}}
-        explanation = skbiasamp.explain(
-            label,
-            (score > rates).astype(int),
-            sensitive_features=group,
-            y_score=score,
-            given=dept,
-            **more.get(kind, {}),
-        )
+        how = {"sensitive_features": group, "y_score": score, "given": dept, **more.get(kind, {})}
+        explanation = skbiasamp.explain(label, (score > rates).astype(int), **how)
         table = explanation.to_frame().drop_duplicates("part").set_index("part")
         for name in wrong:
             wrong[name] += not table.loc[name, "low"] <= 0 <= table.loc[name, "high"]
@@ -358,9 +332,8 @@ def test_a_part_that_is_the_change_has_the_interval_of_the_audit(data):
     """One task, one stratum, or scores that are the decisions: the numbers are the audit's."""
     rows = sample(1000)
     decision = rows["decision"] if data == "rows that change" else rows["label"]
-    explanation = skbiasamp.explain(
-        rows["label"], decision, sensitive_features=rows["sex"], given=rows["label"] * 0
-    )
+    rows = rows.assign(decision=decision)
+    explanation = explained(rows, y_score=None, given=rows["label"] * 0)
     audit = explanation.audit
     whole = [audit.value, audit.low, audit.high]
     for table in (explanation.change, explanation.change_by_task, explanation.strata):

@@ -24,6 +24,7 @@ HIRED = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
 MORE = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
 LESS = [1] * 140 + [0] * 260 + [1] * 160 + [0] * 240
 REVERSED = [1] * 400 + [0] * 400
+NOISY = [1] * 80 + [0] * 20 + [1] * 20 + [0] * 280 + [1] * 180 + [0] * 20 + [1] * 16 + [0] * 184
 
 
 def report_of(predicted, labels=HIRED, sex=SEX, **options):
@@ -43,6 +44,7 @@ def report_of(predicted, labels=HIRED, sex=SEX, **options):
         (LESS, 0.1, False, "inconclusive"),
         (REVERSED, 0.99, False, "failed"),
         (REVERSED, 0.99, True, "failed"),
+        (NOISY, 0.005, True, "inconclusive"),
     ],
 )
 def test_the_whole_interval_decides(predicted, limit, one_sided, outcome):
@@ -54,6 +56,11 @@ def test_the_whole_interval_decides(predicted, limit, one_sided, outcome):
     result = report["directional A->T"]
     assert (check.value, check.low, check.high) == result.judged
     assert math.isnan(check.rows) == (outcome != "inconclusive")
+    if outcome == "inconclusive":  # so many rows that four in five samples of them are decided
+        distance = abs((check.value if one_sided else abs(check.value)) - limit)
+        least = (check.high - check.low) / 2 * (1 + 0.8416 / 1.96)
+        expected = 800 * (least / distance) ** 2 if distance else math.inf
+        assert check.rows == pytest.approx(expected, rel=1e-3)
 
 
 def test_a_limit_and_what_it_checks_are_refused_by_name():
