@@ -136,6 +136,24 @@ def test_bounds_are_those_of_all_completions():
     assert max(ratios_too_wide) < 0.15
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("steps", "most"), [(2, 0.03), (4, 0.01)])
+def test_bounds_that_look_at_few_numbers_of_rows_hold_too(monkeypatch, steps, most):
+    monkeypatch.setattr("skbiasamp.report.unknown._STEPS", ((steps, np.inf),))
+    too_wide = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        names = [("a",), ("b",), ("c",)][: 2 + seed % 2]
+        known = rng.multinomial(60, rng.dirichlet(np.full(4, 3.0)), size=len(names)) + 1
+        lost = rng.integers(4, 9 if len(names) == 2 else 6, 4)
+        lost[rng.permutation(4)[: 2 * (len(names) - 2)]] = 0
+        values = values_by_hand(completions(names, known, [(None,)], [lost]))
+        low, high = everyone(names, known, [(None,)], [lost]).value_bounds()
+        assert low - 1e-12 <= values.min() <= values.max() <= high + 1e-12
+        too_wide.append(high - low - np.ptp(values))
+    assert 0 < np.median(too_wide) < most
+
+
 def test_signs_of_training_are_not_read_again():
     names, known, lost = [("a",), ("b",)], np.array([[9, 2, 3, 8], [5, 4, 6, 5]]), [[2, 1, 3, 2]]
     trained = DirectionalAuditor().fit([1, 0, 0, 1], sensitive_features=list("aabb"))
