@@ -416,9 +416,9 @@ def test_input_that_cannot_be_explained_is_refused():
 # --------------------------------------------------------------------------- two predictors
 
 
-def objects(n=6000, seed=0):
+def objects(seed=0):
     """Return people of two groups, two objects beside them, and predictions of both."""
-    rng = np.random.default_rng(seed)
+    rng, n = np.random.default_rng(seed), 6000
     man = rng.random(n) < 0.7
     label = (rng.random((n, 2)) < np.where(man[:, None], [0.4, 0.3], [0.2, 0.35])).astype(int)
     predicted = np.where(rng.random((n, 2)) < 0.85, label, rng.random((n, 2)) < 0.2).astype(int)

@@ -77,6 +77,22 @@ def test_names_that_end_in_spaces_or_are_nothing_else_are_seen():
     assert any("group ''" in mark.name for mark in audit.to_document().picture.marks)
 
 
+def test_a_pair_is_significant_by_its_change_beside_all_rows():
+    """A change that all rows share is no change of a pair, and all pairs are judged at once."""
+    rng = np.random.default_rng(2)
+    group = np.array([*rng.choice(list("abc"), 3000, p=[0.8, 0.1, 0.1]), *["d"] * 40])
+    label = (rng.random(3040) < 0.4 + 0.1 * (group == "a")).astype(int)
+    share = np.select([group == "b", group == "d"], [0.27, 0.0], 0.2)
+    predicted = np.where(rng.random(3040) < share, 1, label)
+    result = DirectionalAuditor(reference="test").audit(label, predicted, sensitive_features=group)
+    clear, alone = (
+        (result.table[f"low{by}"] > 0) | (result.table[f"high{by}"] < 0)
+        for by in ("_simultaneous", "")
+    )
+    assert (clear.tolist(), alone.sum()) == ([True, False, False, False], 3)
+    assert [change.effect != "unclear" for change in result.facts.changes] == clear.tolist()
+
+
 def test_plots_colour_the_pairs_that_the_page_colours():
     """A significant change whose direction is uncertain was filled as an amplification."""
     matplotlib = pytest.importorskip("matplotlib")

@@ -408,8 +408,8 @@ def test_compas_has_unequal_errors_where_amplification_is_small():
 # --------------------------------------------------------------------------- comparisons
 
 
-def world(n_models=2, n=600):
-    rng = np.random.default_rng(0)
+def world(n_models):
+    rng, n = np.random.default_rng(0), 600
     sex = np.where(np.arange(n) < n // 2, "f", "m")
     y = (rng.random(n) < np.where(sex == "f", 0.3, 0.6)).astype(int)
     old = np.where(rng.random(n) < 0.1, 1 - y, y)

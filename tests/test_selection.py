@@ -188,19 +188,14 @@ def test_ends_of_intervals_are_on_the_edge_of_a_score_test(k, n, base, n_base):
         assert max(z, z + skew * (z**2 - 1) / 6) == pytest.approx(score, rel=1e-4)
 
 
-def equal(sizes, rate, n_samples, seed=0):
-    """Shares of samples, as tasks."""
-    sizes = np.array(sizes)[:, None]
-    k = np.random.default_rng(seed).binomial(sizes, rate, (len(sizes), n_samples))
-    return k / sizes, np.broadcast_to(sizes, k.shape).astype(float)
-
-
 @pytest.mark.parametrize("sizes", [[300] * 2, [300] * 6, [2000, 60] * 6])
 def test_intervals_of_all_categories_together_contain_the_ratios(sizes):
     """All but the first have 0.7 of its rate, and any of them may be the highest in a sample."""
     rate = np.full((len(sizes), 1), 0.35)
     rate[0] = 0.5
-    _, low, high = ratios_to_highest(*equal(sizes, rate, 600))
+    n = np.repeat(np.array(sizes)[:, None], 600, axis=1)
+    k = np.random.default_rng(0).binomial(n, rate)
+    _, low, high = ratios_to_highest(k / n, n.astype(float))
     truth = rate / 0.5
     together = ((low <= truth) & (truth <= high)).all(axis=0).mean()
     assert together >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 600)
@@ -251,9 +246,9 @@ def test_the_interval_of_the_highest_ends_at_1_and_nobody_selected_has_one():
 # --------------------------------------------------------------------------- one ratio a group
 
 
-def credit(n=3000):
+def credit():
     """Return who defaults, as predicted and in truth, with missing education."""
-    rng = np.random.default_rng(0)
+    rng, n = np.random.default_rng(0), 3000
     sex = rng.choice(["female", "male"], n)
     education = rng.choice(["university", "school", None], n, p=[0.5, 0.45, 0.05])
     truth = np.where(rng.random(n) < 0.25, "default", "paid")

@@ -314,13 +314,13 @@ def test_so_few_rows_turn_four_fifths():
 # --------------------------------------------------------------------------- what is said
 
 
-def people(n=1500, share=0.1, seed=1):
-    rng = np.random.default_rng(seed)
+def people():
+    rng, n = np.random.default_rng(1), 1500
     men = rng.random(n) < 0.5
     label = rng.random(n) < np.where(men, 0.45, 0.35)
     drawn = rng.random(n) < np.where(men, 0.7, 0.2)
     sex = np.where(men, "man", "woman").astype(object)
-    sex[rng.random(n) < share] = None
+    sex[rng.random(n) < 0.1] = None
     frame = pd.DataFrame({"hired": label * 1, "sex": sex})
     return frame.assign(predicted=np.where(rng.random(n) < 0.15, drawn, label) * 1)
 
