@@ -84,6 +84,31 @@ def test_without_the_script_the_page_shows_the_threshold_in_use(rows, report):
         assert (row.labelled, row.others) == ((above & (y == 1)).sum(), (above & (y == 0)).sum())
 
 
+def test_lines_of_the_picture_stand_at_the_numbers_of_the_table(rows, report):
+    """Thresholds are as far from each other, and heights are between those of 0 and 100 %."""
+    sex, y, score = rows
+    picture = re.search(r'<figure class="slider".*?</svg>', report.to_html(), re.DOTALL)[0]
+    lines = {
+        name: np.array([point.split(",") for point in points.split()], dtype=float).T
+        for name, points in re.findall(r'<polyline class="([\w ]+)" points="([^"]*)"', picture)
+    }
+    at = re.findall(r'y2="([\d.]+)"/><text[^>]*>([^<]+)</text>', picture)
+    height = {text: float(y) for y, text in at}
+    above = score > report.curve["threshold"].to_numpy()[:, None]
+    shares = {"accuracy": (above == y).mean(axis=1)}
+    shares |= {f"rate r{i}": above[:, sex == name].mean(axis=1) for i, name in enumerate(NAMES)}
+    ends = [float(re.search(rf' {x}="([\d.]+)"', picture)[1]) for x in ("x1", "x2")]
+    for name, share in shares.items():
+        across, down = lines[name]
+        np.testing.assert_allclose(across, np.linspace(*ends, len(share)), atol=0.051)
+        whole = height["0 %"] - height["100 %"]
+        np.testing.assert_allclose((height["0 %"] - down) / whole, share, atol=0.001)
+    (limit,) = {float(y) for y in re.findall(r'class="limit"[^>]*y1="([\d.]+)"', picture)[:1]}
+    values, down = report.curve["value"], lines["amplification"][1]
+    unit = abs(height["0"] - limit) / 0.02
+    np.testing.assert_allclose(height["0"] - down, values * unit, atol=0.3)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 def test_intervals_hold_at_all_thresholds_together(rows, weighted):
