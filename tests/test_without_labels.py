@@ -337,3 +337,10 @@ def test_a_reference_that_is_no_sample_has_no_error():
             widths.append((result.high - result.low, table["high"] - table["low"]))
         assert widths[0][0] / widths[1][0] == pytest.approx(ratio, rel=0.02)
         assert auditor.metric == "MALS" or (widths[0][1] > 1.1 * widths[1][1]).all()
+    tasks, widths = np.random.default_rng(0).integers(0, 2, (215, 3)), []
+    for sampled in (True, False):
+        sets = MultiAttributeAuditor("A->T")
+        sets.fit(tasks, sensitive_features=GENDER, reference_is_sample=sampled)
+        result = sets.audit(None, tasks[::-1], sensitive_features=GENDER)
+        widths.append(result.high - result.low)
+    assert widths[0] > 1.2 * widths[1]
