@@ -35,7 +35,7 @@ COMPATIBILITY := $(wildcard $(addprefix tests/test_,auditors.py cli.py compose.p
 
 # What a first change most likely breaks: definitions, the papers' values, bad input, the report.
 QUICK := $(addprefix tests/test_,$(addsuffix .py,definitions oracle published_values signs input_table \
-	report sentences invariance language))
+	report invariance language))
 
 CLIENT_TESTS := tests/test_clients.py
 
@@ -74,7 +74,7 @@ test-benchmarks: $(READY) ## run the short form of every benchmark, and check it
 	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m benchmarks $(PYTEST_ARGS) tests
 
 fuzz: $(READY) ## make hostile calls for a long time (FUZZ_CALLS=1000000), and new examples of properties
-	FUZZ_CALLS=$(FUZZ_CALLS) $(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -rP tests/test_fuzz.py tests/test_meaning.py
+	FUZZ_CALLS=$(FUZZ_CALLS) $(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -rP tests/test_fuzz.py
 	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q --hypothesis-profile fresh $(shell grep -l "^from hypothesis" tests/*.py)
 
 test-no-torch: $(CORE_READY) ## run the same tests in an environment without torch, but those that take long

@@ -39,16 +39,16 @@ def scenario(make):
     return make
 
 
-def table(n=400, seed=0, *, bias=0.15, growth=0.1, accuracy=0.8, tasks=("cook",)):
+def table(n=400, seed=0, *, growth=0.1, tasks=("cook",)):
     """Return rows: sex and region, tasks, predictions of two models, scores and so on."""
     rng = np.random.default_rng(seed)
     sex = np.where(rng.random(n) < 0.45, "woman", "man")
     frame = pd.DataFrame({"sex": sex, "region": rng.choice(["east", "north", "west"], n)})
     side = np.where(sex == "woman", 1.0, -1.0)
     for number, task in enumerate(tasks):
-        shift = (bias / (1 + number)) * side
+        shift = (0.15 / (1 + number)) * side
         label = rng.random(n) < 0.4 + shift
-        score = np.clip(np.where(label, accuracy, 1 - accuracy) + growth * side, 0.02, 0.98)
+        score = np.clip(np.where(label, 0.8, 0.2) + growth * side, 0.02, 0.98)
         score = np.round(np.clip(score + rng.normal(0, 0.15, n), 0.02, 0.98), 3)
         frame[task] = label.astype(int)
         frame[f"{task}_score"] = score
@@ -70,59 +70,39 @@ MANY_TRAIN = functools.cache(lambda: table(900, 3, tasks=tuple(TASKS)))
 NEW, OLD = ([f"{task}_{model}" for task in TASKS] for model in ("new", "old"))
 
 
-def trained(rows):
-    return {"y_train": rows["cook"], "sensitive_train": rows["sex"]}
+def trained(rows, by="sex"):
+    return {"y_train": rows["cook"], "sensitive_train": rows[by]}
 
 
-def report(rows, prediction="cook_new", *, by="sex", random_state=0, **options):
+def report(rows, prediction="cook_new", *, by="sex", **options):
     names = {key: options.pop(key) for key in ("model_name", "data_name") if key in options}
     made = skbiasamp.audit(
         rows["cook"],
         rows[prediction],
         sensitive_features=rows[by],
         auditor=options.pop("auditor", DirectionalAuditor()),
-        random_state=random_state,
+        random_state=0,
         **options,
     )
     made.context.update(names)
     return made
 
 
-@scenario
-def two_columns():
-    rows, train = ROWS(), TRAIN()
-    columns = ["sex", "region"]
-    return report(rows, by=columns, y_train=train["cook"], sensitive_train=train[columns])
+def explained(rows, *, by="sex", **options):
+    return skbiasamp.explain(
+        rows["cook"], rows["cook_new"], sensitive_features=rows[by], random_state=0, **options
+    )
 
 
-@scenario
-def missing_groups():
-    rows = ROWS().copy()
-    rows.loc[::7, "sex"] = None
-    return report(rows, missing="group")
-
-
-@scenario
-def missing_rows():
-    rows = ROWS().copy()
-    rows.loc[::7, "sex"] = None
-    return report(rows, missing="drop")
-
-
-@scenario
-def bias_reversed():
-    rows = ROWS().copy()
-    rows["cook_new"] = np.where(rows["sex"] == "man", 1, rows["cook_new"])
-    return report(rows, **trained(TRAIN()), limit=0.02)
-
-
-@scenario
-def groups_predicted():
-    rng = np.random.default_rng(5)
-    rows = ROWS()
-    guess = np.where(rng.random(len(rows)) < 0.8, rows["sex"], rng.choice(["man", "woman"], 400))
-    auditor = DirectionalAuditor("T->A")
-    return report(rows, sensitive_pred=guess, auditor=auditor, **trained(TRAIN()))
+def comparison(rows, models, **options):
+    options.setdefault("auditor", DirectionalAuditor())
+    return skbiasamp.compare(
+        rows["cook"],
+        {name: rows[column] for name, column in models.items()},
+        sensitive_features=rows["sex"],
+        random_state=0,
+        **options,
+    )
 
 
 def of_tasks(prediction=None, **options):
@@ -139,12 +119,13 @@ def of_tasks(prediction=None, **options):
     )
 
 
-@scenario
-def several_tasks():
-    return of_tasks(
-        auditor=[DirectionalAuditor(), MALSAuditor()],
-        favourable=["cook", "pilot"],
-    )
+def with_missing_groups():
+    return ROWS().assign(sex=ROWS()["sex"].where(np.arange(400) % 7 > 0, None))
+
+
+def guessed(share, rng):
+    """Return groups as they are in such a share of the rows, and any in the others."""
+    return np.where(rng.random(400) < share, ROWS()["sex"], rng.choice(["man", "woman"], 400))
 
 
 @scenario
@@ -184,48 +165,8 @@ def numbers():
     )
 
 
-@scenario
-def other_metrics():
-    return of_tasks(
-        auditor=[
-            MultiAttributeAuditor(),
-            metrics.BiasDisparityAuditor(),
-            metrics.DifferentialFairnessAuditor(),
-            metrics.LabelAuditor(),
-            metrics.PercentageAuditor(),
-        ],
-    )
-
-
-@scenario
-def attackers():
-    rows, train = ROWS(), TRAIN()
-    exact = {"attacker": ExactAttacker(), "cv": None, "n_draws": 2, **QUICK}
-    auditor = [LeakageAuditor(**exact), DPAAuditor(**exact), DPAAuditor("T->A", **exact)]
-    return report(rows, sensitive_pred=rows["sex"], auditor=auditor, **trained(train))
-
-
-@scenario
-def attacks_in_folds():
-    rows, train = ROWS(), TRAIN()
-    how = {"attacker": BernoulliNB(), "cv": 3, "n_draws": 2, **QUICK}
-    attackers = [LeakageAuditor(**how), DPAAuditor(normalize=False, **how)]
-    return report(rows, auditor=attackers, clusters=rows["person"], **trained(train))
-
-
-@scenario
-def models_attacked_in_folds():
-    how = {"attacker": BernoulliNB(), "cv": 3, "n_draws": 2, **QUICK}
-    auditor = [LeakageAuditor(**how), DPAAuditor(**how)]
-    return comparison(ROWS(), {"old": "cook_old", "new": "cook_new"}, auditor=auditor)
-
-
-@scenario
-def attacks_on_scores():
-    rows = ROWS().assign(other=ROWS()["cook_score"].round(1).clip(0.1, 0.8))
-    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
-    auditor = LeakageAuditor(attacker=tree, cv=3, n_draws=2, **QUICK)
-    return comparison(rows, {"fine": "cook_score", "rounded": "other"}, auditor=auditor)
+EXACT = {"attacker": ExactAttacker(), "cv": None, "n_draws": 2, **QUICK}
+IN_FOLDS = {"attacker": BernoulliNB(), "cv": 3, "n_draws": 2, **QUICK}
 
 
 @scenario
@@ -245,6 +186,12 @@ def own_base():
     )
 
 
+def reading(**how):
+    """Return the options of a metric of texts, with a small attacker."""
+    attacker = make_pipeline(CountVectorizer(), BernoulliNB())
+    return {"attacker": attacker, "cv": 4, **QUICK} | how
+
+
 @scenario
 def masked_words():
     rng = np.random.default_rng(19)
@@ -256,22 +203,9 @@ def masked_words():
             np.where(rng.random(120) < 0.5, np.where(people == "man", "bike", "pan"), "dog"),
         )
     )
-    how = {"attacker": attacker_of_texts(), "quality": "accuracy", "cv": 3, "n_draws": 1, **QUICK}
+    how = reading(quality="accuracy", cv=3, n_draws=1)
     auditor = metrics.DBACAuditor(tasks={"bike": ["bike"], "pan": ["pan"]}, **how)
     return auditor.audit(human, model, sensitive_features=people)
-
-
-@scenario
-def subgroups():
-    rows, train = ROWS(), TRAIN()
-    explanation = skbiasamp.explain(
-        rows["cook"],
-        rows["cook_new"],
-        sensitive_features=rows["sex"],
-        **trained(train),
-        random_state=0,
-    )
-    return explanation.subgroups(rows[["region", "grade"]], min_rows=40)
 
 
 def written(people, shares, seed=7):
@@ -287,30 +221,25 @@ def written(people, shares, seed=7):
         ]
 
 
-def attacker_of_texts():
-    return make_pipeline(CountVectorizer(), BernoulliNB())
-
-
-@scenario
-def captions():
-    people = ROWS()["sex"].to_numpy()[:160]
-    human, model = written(people, [0.3, 0.8])
-    how = {"quality": "accuracy", "cv": 4, "n_draws": 2, **QUICK}
-    auditor = LICAuditor(attacker=attacker_of_texts(), **how)
-    return auditor.audit(human, model, sensitive_features=people)
+PEOPLE = functools.cache(lambda: ROWS()["sex"].to_numpy()[:160])
 
 
 @scenario
 def captions_of_models():
-    people = ROWS()["sex"].to_numpy()[:160]
-    human, old, new = written(people, [0.3, 0.5, 0.8])
+    human, old, new = written(PEOPLE(), [0.3, 0.5, 0.8])
     return skbiasamp.compare(
         human,
         {"old": old, "new": new},
-        sensitive_features=people,
-        auditor=LICAuditor(attacker=attacker_of_texts(), cv=4, n_draws=2, **QUICK),
+        sensitive_features=PEOPLE(),
+        auditor=LICAuditor(**reading(n_draws=2)),
         random_state=0,
     )
+
+
+def audit_of_texts(human, model):
+    auditor = LICAuditor(**reading(quality="accuracy", n_draws=1))
+    how = {"sensitive_features": PEOPLE(), "auditor": auditor, "random_state": 0}
+    return skbiasamp.audit(human, model, **how)
 
 
 @scenario
@@ -321,84 +250,19 @@ def one_result():
 
 
 @scenario
-def selection_rates():
-    rows = ROWS()
-    return skbiasamp.selection_rates(
-        rows["cook_new"],
-        y_true=rows["cook"],
-        sensitive_features=rows[["sex", "region"]],
-        sample_weight=rows["weight"],
-    )
-
-
-@scenario
-def selection_rates_of_classes():
-    rows = ROWS()
-    return skbiasamp.selection_rates(
-        rows["grade"], sensitive_features=rows["sex"], clusters=rows["person"], favourable="a"
-    )
-
-
-@scenario
 def matched_pairs():
-    rows = ROWS().iloc[:200]
-    pairs = [*range(100)] * 2
-    sex = ["man"] * 100 + ["woman"] * 100
+    pairs, sex = [*range(100)] * 2, ["man"] * 100 + ["woman"] * 100
     return metrics.MatchedPairsAuditor(**QUICK).audit(
-        rows["cook_new"], sensitive_features=sex, pairs=pairs
+        ROWS()["cook_new"].iloc[:200], sensitive_features=sex, pairs=pairs
     )
 
 
 @scenario
 def explanation():
-    rows, train = ROWS(), TRAIN()
-    return skbiasamp.explain(
-        rows["cook"],
-        rows["cook_new"],
-        sensitive_features=rows["sex"],
-        y_score=rows["cook_score"],
-        given=rows["grade"],
-        attributions=pd.DataFrame({"age": rows["weight"] - 1.5, "years": rows["cook_score"] - 0.5}),
-        **trained(train),
-        random_state=0,
-    )
-
-
-@scenario
-def explanation_of_both_predictors():
-    rows, rng = ROWS(), np.random.default_rng(5)
-    guess = np.where(rng.random(len(rows)) < 0.8, rows["sex"], rng.choice(["man", "woman"], 400))
-    return skbiasamp.explain(
-        rows["cook"],
-        rows["cook_new"],
-        sensitive_features=rows["sex"],
-        sensitive_pred=guess,
-        random_state=0,
-    )
-
-
-def comparison(rows, models, **options):
-    options.setdefault("auditor", DirectionalAuditor())
-    return skbiasamp.compare(
-        rows["cook"],
-        {name: rows[column] for name, column in models.items()},
-        sensitive_features=rows["sex"],
-        random_state=0,
-        **options,
-    )
-
-
-@scenario
-def three_models():
-    rows = ROWS().assign(same=ROWS()["cook_old"], odd=1 - ROWS()["cook_new"])
-    models = {"old": "cook_old", "new": "cook_new", "same": "same", "odd": "odd"}
-    return comparison(rows, models, reference="old", clusters=rows["person"])
-
-
-@scenario
-def no_amplification_to_compare():
-    rows = ROWS().assign(same=ROWS()["cook_old"])
-    return comparison(rows, {"old": "cook_old", "same": "same"}, **trained(TRAIN()))
+    rows = ROWS()
+    attributions = pd.DataFrame({"age": rows["weight"] - 1.5, "years": rows["cook_score"] - 0.5})
+    how = {"y_score": rows["cook_score"], "given": rows["grade"], "attributions": attributions}
+    return explained(rows, **how, **trained(TRAIN()))
 
 
 @scenario
@@ -409,12 +273,12 @@ def one_comparison():
     return auditor.compare(rows[TASKS], models, sensitive_features=rows["sex"])
 
 
-def months(growth=0.0, seeds=range(8), start=5):
+def months(growth=0.0):
     frames = [
-        table(150, 20 + seed, growth=growth if number >= start else 0.0).assign(
-            month=f"2026-{number + 1:02d}-15", version="1" if number < start else "2"
+        table(150, 20 + number, growth=growth if number >= 5 else 0.0).assign(
+            month=f"2026-{number + 1:02d}-15", version="1" if number < 5 else "2"
         )
-        for number, seed in enumerate(seeds)
+        for number in range(8)
     ]
     return pd.concat(frames, ignore_index=True)
 
@@ -422,21 +286,22 @@ def months(growth=0.0, seeds=range(8), start=5):
 WATCHED = {"time": "month", "target": "cook", "prediction": "cook_new", "sensitive": "sex"}
 
 
-@scenario
-def watch_without_labels():
-    watched = {name: column for name, column in WATCHED.items() if name != "target"}
-    return skbiasamp.audit_over(
-        months(0.3),
-        **watched,
-        reference=2,
-        auditor=MALSAuditor(),
-        n_draws=199,
-        random_state=0,
-    )
-
-
 def features(rows):
     return np.column_stack([rows["cook_score"].round(1), rows["weight"].round()])
+
+
+def in_folds(models, **how):
+    """Audit classifiers of two features over folds."""
+    return skbiasamp.cross_audit(
+        models,
+        features(ROWS()) > [0.5, 1],
+        ROWS()["cook"],
+        sensitive_features=ROWS()["sex"],
+        auditor=DirectionalAuditor(),
+        cv=4,
+        random_state=0,
+        **how,
+    )
 
 
 @scenario
@@ -456,35 +321,6 @@ def found_mitigations():
 
 
 @scenario
-def four_combinations():
-    rows = ROWS().assign(young=np.where(ROWS()["person"] % 2, "yes", "no"))
-    return report(rows, by=["sex", "young"], y_score=rows["cook_score"])
-
-
-@scenario
-def explanation_of_three_groups():
-    rows = ROWS().assign(cook_new=(ROWS()["cook_score"] > 0.3).astype(int))
-    return skbiasamp.explain(
-        rows["cook"],
-        rows["cook_new"],
-        sensitive_features=rows["region"],
-        y_score=rows["cook_score"],
-        given=rows["grade"],
-        y_train=TRAIN()["cook"],
-        sensitive_train=TRAIN()["region"],
-        random_state=0,
-    )
-
-
-@scenario
-def two_groups_below_four_fifths():
-    rows = ROWS()
-    north = rows["region"].where(rows["region"] == "north", "south")
-    favoured = (rows["cook_new"] == 1) & (rows["person"] % 3 == 0)
-    return report(rows.assign(band=north.where(~favoured, "centre")), by="band", favourable=1)
-
-
-@scenario
 def scores_of_three_tasks_that_are_not_calibrated():
     rows = MANY()
     return skbiasamp.explain(
@@ -492,32 +328,6 @@ def scores_of_three_tasks_that_are_not_calibrated():
         rows[NEW].to_numpy(),
         sensitive_features=rows["sex"],
         y_score=rows[[f"{task}_score" for task in TASKS]].to_numpy(),
-        random_state=0,
-    )
-
-
-@scenario
-def report_of_texts():
-    people = ROWS()["sex"].to_numpy()[:160]
-    human, model = written(people, [0.3, 0.8])
-    how = {"cv": 4, "n_draws": 1, "quality": "accuracy", **QUICK}
-    return skbiasamp.audit(
-        human,
-        model,
-        sensitive_features=people,
-        auditor=LICAuditor(attacker=attacker_of_texts(), **how),
-        random_state=0,
-    )
-
-
-@scenario
-def compas():
-    compas = load_compas()
-    return skbiasamp.audit(
-        compas.target,
-        compas.decile_score >= 5,
-        sensitive_features=compas.sensitive_features,
-        auditor=DirectionalAuditor(),
         random_state=0,
     )
 
@@ -538,63 +348,6 @@ def overlapping_groups():
 
 
 @scenario
-def gate_of_models():
-    models = {"old": "cook_old", "new": "cook_new"}
-    return comparison(ROWS(), models, **trained(TRAIN())).gate(0.05)
-
-
-@scenario
-def probabilities_of_classes():
-    rows = MANY()
-    scores = rows[[f"{task}_score" for task in TASKS]]
-    return of_tasks(
-        scores.to_numpy(),
-        auditor=[DirectionalAuditor(), DirectionalAuditor(base="train")],
-        clusters=rows["person"],
-    )
-
-
-@scenario
-def scores_above_a_threshold():
-    rows = ROWS()
-    auditor = DirectionalAuditor(ties="negative", confidence_level=0.9)
-    columns = {"target": "cook", "prediction": "cook_score", "sensitive": "sex"}
-    train = TRAIN()[["cook", "sex"]]
-    return skbiasamp.audit_frame(
-        rows, **columns, train=train, threshold=0.6, auditor=auditor, random_state=0
-    )
-
-
-@scenario
-def many_groups():
-    rows = ROWS().assign(shop=[f"shop {person % 11}" for person in ROWS()["person"]])
-    return report(rows, by="shop", auditor=None)
-
-
-@scenario
-def no_labels():
-    return of_tasks(
-        y_true=None,
-        auditor=[MALSAuditor(), DirectionalAuditor(base="train")],
-    )
-
-
-@scenario
-def model_that_amplifies():
-    rows, train = table(2000, 14, growth=0.25), table(3000, 15)
-    options = {"favourable": 1, "limit": 0.02, "model_name": "cooks", "data_name": "May"}
-    return report(
-        rows, y_score=rows["cook_score"], given=rows["grade"], **options, **trained(train)
-    )
-
-
-@scenario
-def model_that_reduces():
-    rows, train = table(2000, 16, growth=-0.2), table(3000, 15)
-    return report(rows, clusters=rows["person"], limit=0.02, **trained(train))
-
-
-@scenario
 def numbers_of_models():
     rng = np.random.default_rng(17)
     woman = (ROWS()["sex"] == "woman").to_numpy()
@@ -611,36 +364,6 @@ def numbers_of_models():
 
 
 @scenario
-def groups_predicted_by_models():
-    rng = np.random.default_rng(18)
-    rows = ROWS()
-    guess = {
-        name: np.where(rng.random(400) < share, rows["sex"], rng.choice(["man", "woman"], 400))
-        for name, share in {"old": 0.9, "new": 0.6}.items()
-    }
-    return skbiasamp.compare(
-        rows["cook"],
-        sensitive_features=rows["sex"],
-        sensitive_preds=guess,
-        auditor=DirectionalAuditor("T->A"),
-        random_state=0,
-    )
-
-
-@scenario
-def attacks_on_models():
-    exact = {"attacker": ExactAttacker(), "cv": None, "n_draws": 2, **QUICK}
-    auditor = [LeakageAuditor(**exact), DirectionalAuditor()]
-    return comparison(MANY(), {"old": "cook_old", "new": "cook_new"}, auditor=auditor)
-
-
-@scenario
-def scores_of_models():
-    models = {"old": "cook_old", "new": "cook_score"}
-    return comparison(ROWS(), models, threshold=0.45, **trained(TRAIN()))
-
-
-@scenario
 def metrics_of_models():
     rows, train = MANY(), MANY_TRAIN()
     return skbiasamp.compare(
@@ -649,11 +372,7 @@ def metrics_of_models():
         sensitive_features=rows["region"],
         y_train=train[TASKS],
         sensitive_train=train["region"],
-        auditor=[
-            MALSAuditor(),
-            MultiAttributeAuditor(),
-            metrics.DifferentialFairnessAuditor(),
-        ],
+        auditor=[MALSAuditor(), MultiAttributeAuditor(), metrics.DifferentialFairnessAuditor()],
         random_state=0,
     )
 
@@ -727,28 +446,27 @@ def audit_beside_training(rates, trained):
     )
 
 
-def audit_of_columns(rates, *, numbers=False):
+@scenario
+def columns_of_numbers():
     """Audit two columns, each on its own, of rows in which one is amplified."""
-    labels, predicted, group = rows_of(rates)
+    labels, predicted, group = rows_of(WIDENED)
     frame = pd.DataFrame({"y": labels, "p": predicted, "team": group})
     frame["shift"] = np.where(np.arange(len(frame)) % 3, "day", "night")
+    scale = frame["shift"].map({"day": 100, "night": 300})
+    frame[["y", "p"]] = frame[["y", "p"]].mul(scale, axis=0)
     named = {"target": "y", "prediction": "p", "sensitive": ["shift", "team"]}
-    how = {"auditor": DirectionalAuditor(reference="test"), "favourable": 1}
-    if numbers:
-        scale = {"day": 100, "night": 300}
-        frame[["y", "p"]] = frame[["y", "p"]].mul(frame["shift"].map(scale), axis=0)
-        how = {"auditor": NumericAuditor(), "favourable": "y"}
-    return skbiasamp.audit_frame(frame, **named, groups="marginal", random_state=0, **how)
+    how = {"groups": "marginal", "auditor": NumericAuditor(), "favourable": "y", "random_state": 0}
+    return skbiasamp.audit_frame(frame, **named, **how)
 
 
-def audit_of_classes(favourable):
+def audit_of_classes():
     """Audit three classes, of which one group gets another one less often."""
-    n, names = 500, ("granted", "review", "no")
+    n, names = 500, ["granted", "review", "no"]
     y, p = (
         np.repeat(np.tile(names, 2), np.rint(np.multiply(n, shares)).astype(int))
         for shares in ([0.3, 0.3, 0.4, 0.5, 0.2, 0.3], [0.22, 0.35, 0.43, 0.52, 0.19, 0.29])
     )
-    how = {"auditor": DirectionalAuditor(reference="test"), "favourable": favourable}
+    how = {"auditor": DirectionalAuditor(reference="test"), "favourable": names[:2]}
     return skbiasamp.audit(y, p, sensitive_features=np.repeat(["a", "b"], n), **how)
 
 
@@ -842,7 +560,7 @@ SITUATIONS = {
     "groups that differ in a capital": lambda: audit_of(
         {"a": WIDENED["b"], "A": WIDENED["a"]}, favourable=1
     ),
-    "two classes are wanted": lambda: audit_of_classes(["granted", "review"]),
+    "two classes are wanted": audit_of_classes,
     "a smaller gap": lambda: comparison_of(WIDENED, [BIASED, FAIR]),
     "a larger gap": lambda: comparison_of(WIDENED, [FAIR, BIASED]),
     "smaller gaps": lambda: comparison_of(
@@ -940,17 +658,13 @@ def reports_of_doubtful_rows():
     frame, tasks = polars.from_pandas(MANY()).lazy(), {"target": TASKS, "prediction": NEW}
     sums = Contingency.from_frame(frame, **tasks, sensitive="sex", joint=False)
     yield skbiasamp.audit(sums, auditor=DirectionalAuditor(), random_state=0)
-    attacker = LeakageAuditor(attacker=ExactAttacker(), cv=None, n_draws=2, **QUICK)
-    yield report(rows.assign(cook_new=1 - rows["cook"]), auditor=attacker)
-    people = sex.to_numpy()[:160]
-    human, model = written(people, [0.3, 0.8])
-    how = {"attacker": attacker_of_texts(), "quality": "accuracy", "cv": 4, "n_draws": 1}
+    yield report(rows.assign(cook_new=1 - rows["cook"]), auditor=LeakageAuditor(**EXACT))
+    human, model = written(PEOPLE(), [0.3, 0.8])
     model = ["..." if at % 8 == 0 else text for at, text in enumerate(model)]
     human = [
         f"{text} " + " ".join(f"word{at}x{i}" for i in range(6)) for at, text in enumerate(human)
     ]
-    auditor = LICAuditor(**how, **QUICK)
-    yield skbiasamp.audit(human, model, sensitive_features=people, auditor=auditor, random_state=0)
+    yield audit_of_texts(human, model)
     models = {"old": "cook_old", "new": "cook_score"}
     yield comparison(rows.assign(sex=sex.where(person % 9 > 0, None)), models, missing="drop")
     # Both groups lose predictions: rates come closer, shares move apart.
@@ -972,8 +686,181 @@ def doubtful_rows():
     return pd.DataFrame(sorted({*table}), columns=["code", "seen", "step"])
 
 
+BOTH = {"old": "cook_old", "new": "cook_new"}
 # Those that are one call.
 SCENARIOS |= {
+    "bias_reversed": lambda: report(
+        ROWS().assign(cook_new=ROWS()["cook_new"].where(ROWS()["sex"] != "man", 1)),
+        **trained(TRAIN()),
+        limit=0.02,
+    ),
+    "groups_predicted": lambda: report(
+        ROWS(),
+        sensitive_pred=guessed(0.8, np.random.default_rng(5)),
+        auditor=DirectionalAuditor("T->A"),
+        **trained(TRAIN()),
+    ),
+    "two_groups_below_four_fifths": lambda: report(
+        ROWS().assign(
+            band=np.select(
+                [
+                    ROWS()["cook_new"].eq(1) & ROWS()["person"].mod(3).eq(0),
+                    ROWS()["region"] == "north",
+                ],
+                ["centre", "north"],
+                "south",
+            )
+        ),
+        by="band",
+        favourable=1,
+    ),
+    "many_groups": lambda: report(
+        ROWS().assign(shop=[f"shop {person % 11}" for person in ROWS()["person"]]),
+        by="shop",
+        auditor=None,
+    ),
+    "four_combinations": lambda: report(
+        ROWS().assign(young=np.where(ROWS()["person"] % 2, "yes", "no")),
+        by=["sex", "young"],
+        y_score=ROWS()["cook_score"],
+    ),
+    "model_that_amplifies": lambda: report(
+        rows := table(2000, 14, growth=0.25),
+        y_score=rows["cook_score"],
+        given=rows["grade"],
+        **{"favourable": 1, "limit": 0.02, "model_name": "cooks", "data_name": "May"},
+        **trained(table(3000, 15)),
+    ),
+    "model_that_reduces": lambda: report(
+        rows := table(2000, 16, growth=-0.2),
+        clusters=rows["person"],
+        limit=0.02,
+        **trained(table(3000, 15)),
+    ),
+    "attackers": lambda: report(
+        ROWS(),
+        sensitive_pred=ROWS()["sex"],
+        auditor=[LeakageAuditor(**EXACT), DPAAuditor(**EXACT), DPAAuditor("T->A", **EXACT)],
+        **trained(TRAIN()),
+    ),
+    "attacks_in_folds": lambda: report(
+        ROWS(),
+        auditor=[LeakageAuditor(**IN_FOLDS), DPAAuditor(normalize=False, **IN_FOLDS)],
+        clusters=ROWS()["person"],
+        **trained(TRAIN()),
+    ),
+    "attacks_on_scores": lambda: comparison(
+        ROWS().assign(other=ROWS()["cook_score"].round(1).clip(0.1, 0.8)),
+        {"fine": "cook_score", "rounded": "other"},
+        auditor=LeakageAuditor(
+            **IN_FOLDS | {"attacker": DecisionTreeClassifier(max_depth=2, random_state=0)}
+        ),
+    ),
+    "captions": lambda: LICAuditor(**reading(quality="accuracy", n_draws=2)).audit(
+        *written(PEOPLE(), [0.3, 0.8]), sensitive_features=PEOPLE()
+    ),
+    "selection_rates": lambda: skbiasamp.selection_rates(
+        ROWS()["cook_new"],
+        y_true=ROWS()["cook"],
+        sensitive_features=ROWS()[["sex", "region"]],
+        sample_weight=ROWS()["weight"],
+    ),
+    "selection_rates_of_classes": lambda: skbiasamp.selection_rates(
+        ROWS()["grade"],
+        sensitive_features=ROWS()["sex"],
+        clusters=ROWS()["person"],
+        favourable="a",
+    ),
+    "three_models": lambda: comparison(
+        ROWS().assign(same=ROWS()["cook_old"], odd=1 - ROWS()["cook_new"]),
+        BOTH | {"same": "same", "odd": "odd"},
+        reference="old",
+        clusters=ROWS()["person"],
+    ),
+    "no_amplification_to_compare": lambda: comparison(
+        ROWS().assign(same=ROWS()["cook_old"]),
+        {"old": "cook_old", "same": "same"},
+        **trained(TRAIN()),
+    ),
+    "probabilities_of_classes": lambda: of_tasks(
+        MANY()[[f"{task}_score" for task in TASKS]].to_numpy(),
+        auditor=[DirectionalAuditor(), DirectionalAuditor(base="train")],
+        clusters=MANY()["person"],
+    ),
+    "explanation_of_three_groups": lambda: explained(
+        ROWS().assign(cook_new=(ROWS()["cook_score"] > 0.3).astype(int)),
+        by="region",
+        y_score=ROWS()["cook_score"],
+        given=ROWS()["grade"],
+        **trained(TRAIN(), "region"),
+    ),
+    "watch_without_labels": lambda: skbiasamp.audit_over(
+        months(0.3),
+        **{name: column for name, column in WATCHED.items() if name != "target"},
+        **{"reference": 2, "auditor": MALSAuditor(), "n_draws": 199, "random_state": 0},
+    ),
+    "scores_above_a_threshold": lambda: skbiasamp.audit_frame(
+        ROWS(),
+        **{"target": "cook", "prediction": "cook_score", "sensitive": "sex", "threshold": 0.6},
+        train=TRAIN()[["cook", "sex"]],
+        auditor=DirectionalAuditor(ties="negative", confidence_level=0.9),
+        random_state=0,
+    ),
+    "groups_predicted_by_models": lambda: skbiasamp.compare(
+        ROWS()["cook"],
+        sensitive_features=ROWS()["sex"],
+        sensitive_preds={
+            name: guessed(share, rng)
+            for rng in [np.random.default_rng(18)]
+            for name, share in (("old", 0.9), ("new", 0.6))
+        },
+        auditor=DirectionalAuditor("T->A"),
+        random_state=0,
+    ),
+    "compas": lambda: skbiasamp.audit(
+        load_compas().target,
+        load_compas().decile_score >= 5,
+        sensitive_features=load_compas().sensitive_features,
+        auditor=DirectionalAuditor(),
+        random_state=0,
+    ),
+    "two_columns": lambda: report(
+        ROWS(), by=["sex", "region"], **trained(TRAIN(), ["sex", "region"])
+    ),
+    "missing_groups": lambda: report(with_missing_groups(), missing="group"),
+    "missing_rows": lambda: report(with_missing_groups(), missing="drop"),
+    "several_tasks": lambda: of_tasks(
+        auditor=[DirectionalAuditor(), MALSAuditor()], favourable=["cook", "pilot"]
+    ),
+    "no_labels": lambda: of_tasks(
+        y_true=None, auditor=[MALSAuditor(), DirectionalAuditor(base="train")]
+    ),
+    "other_metrics": lambda: of_tasks(
+        auditor=[
+            MultiAttributeAuditor(),
+            metrics.BiasDisparityAuditor(),
+            metrics.DifferentialFairnessAuditor(),
+            metrics.LabelAuditor(),
+            metrics.PercentageAuditor(),
+        ],
+    ),
+    "models_attacked_in_folds": lambda: comparison(
+        ROWS(), BOTH, auditor=[LeakageAuditor(**IN_FOLDS), DPAAuditor(**IN_FOLDS)]
+    ),
+    "attacks_on_models": lambda: comparison(
+        MANY(), BOTH, auditor=[LeakageAuditor(**EXACT), DirectionalAuditor()]
+    ),
+    "scores_of_models": lambda: comparison(
+        ROWS(), {"old": "cook_old", "new": "cook_score"}, threshold=0.45, **trained(TRAIN())
+    ),
+    "gate_of_models": lambda: comparison(ROWS(), BOTH, **trained(TRAIN())).gate(0.05),
+    "subgroups": lambda: explained(ROWS(), **trained(TRAIN())).subgroups(
+        ROWS()[["region", "grade"]], min_rows=40
+    ),
+    "explanation_of_both_predictors": lambda: explained(
+        ROWS(), sensitive_pred=guessed(0.8, np.random.default_rng(5))
+    ),
+    "report_of_texts": lambda: audit_of_texts(*written(PEOPLE(), [0.3, 0.8])),
     "trained_labels": lambda: report(
         ROWS(), **trained(TRAIN()), limit=0.1, favourable=1, model_name="cooks 2"
     ),
@@ -986,9 +873,7 @@ SCENARIOS |= {
     "predictions_that_agree": lambda: report(ROWS(), "cook"),
     "one_prediction_only": lambda: report(ROWS().assign(cook_new=0)),
     "wrong_labels": lambda: one_result().sensitivity(),
-    "two_models": lambda: comparison(
-        ROWS(), {"old": "cook_old", "new": "cook_new"}, **trained(TRAIN())
-    ),
+    "two_models": lambda: comparison(ROWS(), BOTH, **trained(TRAIN())),
     "watch": lambda: skbiasamp.audit_over(
         months(0.3), **WATCHED, reference=3, version="version", n_draws=199, random_state=0
     ),
@@ -1001,25 +886,9 @@ SCENARIOS |= {
         sensitive_features=ROWS()["sex"],
         interval="analytic",
     ),
-    "folds": lambda: skbiasamp.cross_audit(
-        {"deep": DecisionTreeClassifier(max_depth=4, random_state=0), "bayes": BernoulliNB()},
-        features(ROWS()) > [0.5, 1],
-        ROWS()["cook"],
-        sensitive_features=ROWS()["sex"],
-        auditor=DirectionalAuditor(),
-        cv=4,
-        random_state=0,
+    "folds": lambda: in_folds(
+        {"deep": DecisionTreeClassifier(max_depth=4, random_state=0), "bayes": BernoulliNB()}
     ),
-    "folds_of_one_model": lambda: skbiasamp.cross_audit(
-        BernoulliNB(),
-        features(ROWS()) > [0.5, 1],
-        ROWS()["cook"],
-        sensitive_features=ROWS()["sex"],
-        auditor=DirectionalAuditor(),
-        cv=4,
-        n_repeats=2,
-        random_state=0,
-    ),
-    "columns_of_numbers": lambda: audit_of_columns(WIDENED, numbers=True),
+    "folds_of_one_model": lambda: in_folds(BernoulliNB(), n_repeats=2),
     "gate": lambda: report(ROWS(), **trained(TRAIN())).gate(0.02),
 }

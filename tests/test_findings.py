@@ -36,23 +36,17 @@ CODES = {
 }  # fmt: skip
 
 
-def test_codes_stay_the_same():
-    topics = {check.code: check.topic for check in every_check()}
-    assert len(topics) == len(every_check())
+def test_codes_stay_the_same_and_each_has_an_owner_and_words():
+    checks = every_check()
+    topics = {check.code: check.topic for check in checks}
+    assert len(topics) == len(checks)
     topics |= {code: topic for code, (topic, *_) in COMPARISON_FINDINGS.items()}
     assert topics == CODES
-
-
-def test_every_check_says_how_urgent_it_is_and_who_can_act():
-    kinds = [(check.severity, check.owner) for check in every_check()]
+    kinds = [(check.severity, check.owner) for check in checks]
     kinds += [(severity, owner) for _, severity, owner, _ in COMPARISON_FINDINGS.values()]
     assert {severity for severity, _ in kinds} == {"wrong", "act", "note"}
     assert {owner for _, owner in kinds} == {"data", "model", "policy"}
-    ranks = [check.rank for check in every_check()]
-    assert ranks == sorted(ranks)
-
-
-def test_every_code_has_words_for_what_was_seen_and_what_to_do():
+    assert [check.rank for check in checks] == sorted(check.rank for check in checks)
     words = environment().get_template("sentences/findings.txt").module
     parts = [f"{code}_{part}" for code in CODES for part in ("seen", "step")]
     assert [part for part in parts if not hasattr(words, part)] == []

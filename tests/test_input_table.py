@@ -186,6 +186,10 @@ SHAPES = [
     ),
     (lambda: count(pd.Series(HIRED), None, pd.Series(SEX)[::-1]), "y_true", "(row 0: 0 and 23)"),
     (
+        lambda: count(pd.Series(HIRED, range(7, N + 7)), None, pd.Series(SEX, range(8, N + 8))),
+        "y_true", "overlapping index labels at other positions",
+    ),
+    (
         lambda: count(sex={"a": pd.Series(SEX), "b": pd.Series(SKIN)[::-1]}),
         "sensitive_features['b']", "the same index labels in another order",
     ),
@@ -557,6 +561,33 @@ OPTIONS = [
     (lambda: make_biased_classification(class_sep=10**400), "class_sep", "must be"),
     (lambda: WordMasker(substitute=lambda: "x").fit(["a woman"]), "substitute", "1 arguments"),
 ]  # fmt: skip
+REPORTS = [
+    (lambda: skbiasamp.audit(HIRED, **BY), "y_pred", "nothing to audit: pass predictions as"),
+    (
+        lambda: skbiasamp.audit(count(pred=PREDICTED), y_train=count(None, PREDICTED)),
+        "y_train", "have no labels to compare predictions with: pass y_train.",
+    ),
+    (
+        lambda: skbiasamp.compare(
+            FRAME, y_train=7, target="hired", prediction={"a": "p", "b": "pred"}, sensitive="sex"
+        ),
+        "y_train", "must be a data frame or a query",
+    ),
+    (
+        lambda: skbiasamp.audit(*QUICK, **BY, y_train=7, sensitive_train=SEX),
+        "y_train", "must hold one value a row",
+    ),
+    (
+        lambda: skbiasamp.audit_frame(
+            FRAME, target="hired", prediction="pred", sensitive="sex", score="pred", threshold=0.5
+        ),
+        "threshold", "needs predicted labels: pass these, and leave threshold",
+    ),
+    (
+        lambda: skbiasamp.audit(np.array(["n", "y"])[HIRED], np.array(["n", "Y"])[PREDICTED], **BY),
+        "y_pred", "holds 'Y' where y_true holds 'y'",
+    ),
+]  # fmt: skip
 TESTS = [
     (lambda: paired_p_values([-1], [5]), "gained", "got -1"),
     (lambda: paired_p_values([1], [0.5]), "lost", "got 0.5"),
@@ -579,7 +610,7 @@ TESTS = [
 ]
 TABLE = {
     "shape": SHAPES, "value": VALUES, "count": COUNTS, "lacking": LACKING, "option": OPTIONS,
-    "test": TESTS,
+    "report": REPORTS, "test": TESTS,
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import differences_of, pairs
+from drawn import CURVE, differences_of, pairs
 from hostile import HIRED, PREDICTED, SEX, X
 from hostile_made import made
 from numpy.testing import assert_allclose
@@ -50,16 +50,12 @@ def no_figure_stays():
     plt.close("all")
 
 
-def labels(n_tasks=2, groups=("f", "m"), n=240, seed=0):
+def labels(groups=("f", "m"), n=240):
     """Return attribute, labels and predictions that lean to a group."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     group = rng.integers(len(groups), size=n)
-    tasks = pd.DataFrame(
-        {
-            f"task {j}": rng.random(n) < 0.3 + 0.3 * (group == j % len(groups))
-            for j in range(n_tasks)
-        }
-    ).astype(int)
+    rates = 0.3 + 0.3 * (group[:, None] == np.arange(2))
+    tasks = pd.DataFrame(rng.random((n, 2)) < rates).astype(int).add_prefix("task ")
     pushed = np.where(rng.random(tasks.shape) < 0.7, tasks, (group == 0)[:, None])
     predicted = pd.DataFrame(pushed, columns=tasks.columns)
     return pd.Series(np.array(groups, dtype=object)[group]), tasks, predicted
@@ -82,28 +78,28 @@ def x_labels(display):
     return [label.get_text() for label in display.ax_.get_xticklabels()]
 
 
-def cells_of(rectangles):
-    return sorted((round(r.get_y() + 0.5), round(r.get_x() + 0.5)) for r in rectangles)
+def texts_of(axes):
+    return [text.get_text() for text in axes.texts]
+
+
+def assert_readable(figure, *axes):
+    """No text is cut off, and no label of an axis covers another."""
+    figure.canvas.draw()
+    # An axis keeps the labels of ticks beyond its ends, which are not drawn.
+    ticks = [*axes[0].get_xticklabels(), *figure.axes[-1].get_yticklabels()]
+    ticks = [one for one in ticks if one not in axes[0].get_yticklabels()]
+    for text in figure.findobj(plt.Text):
+        if text.get_visible() and text.get_text() and text not in ticks:
+            box = text.get_window_extent()
+            assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1, text
+            assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1, text
+    for ax in axes:
+        boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
+        for below, above in pairwise(sorted(boxes, key=lambda box: box.y0)):
+            assert above.y0 >= below.y1 - 1
 
 
 # --------------------------------------------------------------------------- pairs, with intervals
-
-
-@pytest.mark.parametrize("values", [[0.3, -0.1], [0.3, 0.2], [-0.3, -0.2]])
-def test_sides_are_named_beside_zero(values):
-    """Beside 0, and not in the middle of the axes, which 0 rarely is."""
-    forest = AmplificationDisplay(pairs([values])).plot()
-    curve = AmplificationCurveDisplay([0, 1], values).plot()
-    for display, along in ((forest, 0), (curve, 1)):
-        display.figure_.draw_without_rendering()
-        zero = display.ax_.transData.transform((0, 0))[along]
-        boxes = {text.get_text(): text.get_window_extent() for text in display.ax_.texts}
-        assert boxes["← reduces"].max[along] == pytest.approx(zero, abs=12)
-        assert boxes["← reduces"].max[along] < zero < boxes["amplifies →"].min[along]
-        assert boxes["amplifies →"].min[along] == pytest.approx(zero, abs=12)
-        for box in boxes.values():
-            assert display.figure_.bbox.contains(*box.min)
-            assert display.figure_.bbox.contains(*box.max)
 
 
 def test_axes_and_title_name_the_feature_the_task_and_the_model():
@@ -112,29 +108,19 @@ def test_axes_and_title_name_the_feature_the_task_and_the_model():
     assert forest.ax_.get_ylabel() == "sex: task"
     assert forest.ax_.get_title().startswith("tree \\$1, directional, group → task: not measured")
     heatmap = AmplificationHeatmapDisplay.from_result(result)
-    assert heatmap.ax_.get_ylabel() == "sex"
-    assert heatmap.ax_.get_xlabel() == "task"
-    group, tasks, _ = labels(n_tasks=1)
-    X = tasks.assign(is_f=group == "f")
-    model = LogisticRegression().fit(X, tasks["task 0"])
-    drawn = AmplificationDisplay.from_estimator(
-        model, X, tasks["task 0"], sensitive_features=group, auditor=None
-    )
-    assert drawn.ax_.get_title().startswith("LogisticRegression, directional, ")
-
-
-def test_when_all_is_undefined_nothing_is_drawn_but_that():
-    result = replace(
-        audited(DirectionalAuditor(interval=None)),
-        table=pairs(np.full((2, 2), np.nan)),
-        value=float("nan"),
-    )
-    forest, heatmap = (display.from_result(result) for display in PAIR_DISPLAYS)
-    assert forest.points_ is None
-    assert forest.intervals_ is None
-    assert len(forest.undefined_) == 4
-    assert cells_of(heatmap.undefined_) == [(0, 0), (0, 1), (1, 0), (1, 1)]
-    assert heatmap.texts_ == []
+    assert (heatmap.ax_.get_ylabel(), heatmap.ax_.get_xlabel()) == ("sex", "task")
+    group, tasks, _ = labels()
+    both = pd.DataFrame({"sex": group, "age": np.where(np.arange(len(group)) % 2, "old", "young")})
+    auditor = DirectionalAuditor(reference="test", interval=None)
+    result = auditor.audit(tasks, tasks, sensitive_features=both)
+    for columns, name in (((), "f, old"), (("sex", "age"), "sex = f, age = old")):
+        called = replace(result, group_columns=columns)
+        assert f"{name}: task 0" in y_labels(AmplificationDisplay.from_result(called))
+        assert name in y_labels(AmplificationHeatmapDisplay.from_result(called))
+    nothing = replace(result, table=pairs(np.full((2, 2), np.nan)), value=float("nan"))
+    forest, heatmap = (display.from_result(nothing) for display in PAIR_DISPLAYS)
+    assert (forest.points_, forest.intervals_, heatmap.texts_) == (None, None, [])
+    assert len(forest.undefined_) == len(heatmap.undefined_) == 4
     title = "directional, group → task: not measured\nundefined"
     assert forest.ax_.get_title() == heatmap.ax_.get_title() == title
 
@@ -143,16 +129,12 @@ def test_when_all_is_undefined_nothing_is_drawn_but_that():
 
 DRAWS = {"n_draws": 2, "n_resamples": 20, "random_state": 0}
 RESULTS = {
-    "A->T": (DirectionalAuditor(), {}, "f: task 0"),
+    "A->T": (DirectionalAuditor(confidence_level=0.8), {}, "f: task 0"),
     "T->A": (DirectionalAuditor("T->A"), {}, "f: task 0"),
     "no interval": (DirectionalAuditor(interval=None), {}, "f: task 0"),
     "MALS": (MALSAuditor(), {}, "f: task 0"),
     "sets": (MultiAttributeAuditor(), {}, "f: task 0 + task 1"),
-    "sets, no direction": (
-        MultiAttributeAuditor(direction=None),
-        {},
-        "f: task 0 + task 1",
-    ),
+    "sets, no direction": (MultiAttributeAuditor(direction=None), {}, "f: task 0 + task 1"),
     "leakage": (LeakageAuditor(**DRAWS), {}, "(all)"),
     "DPA A->T": (DPAAuditor(**DRAWS), {}, "task 0"),
     "DPA T->A": (DPAAuditor("T->A", **DRAWS), {"groups": ("f", "m", "x")}, "(all)"),
@@ -172,6 +154,7 @@ def test_every_auditor_s_result_can_be_drawn(name):
     assert_allclose(np.sort(shown), np.sort(drawn.dropna()))
     assert label in y_labels(forest)
     assert (forest.intervals_ is None) == (auditor.interval is None)
+    assert forest.confidence_level == (0.8 if name == "A->T" else 0.95)
     assert heatmap.values.size == len(table)
     for (group, task), rows in table.assign(drawn=drawn).groupby(["group", "task"]):
         assert heatmap.values.iloc[
@@ -182,31 +165,11 @@ def test_every_auditor_s_result_can_be_drawn(name):
     assert headline[0] == f"{result.metric}{directions[result.direction]}: {result.verdict}"
     # The value has a direction, also where the published one is a size.
     sides = {"signed": "amplifies →", "attack": "reveals more →", "size": "amplifies →"}
-    assert sides[result.kind] in [text.get_text() for text in forest.ax_.texts]
+    assert sides[result.kind] in texts_of(forest.ax_)
     assert heatmap.colorbar_.ax.get_ylabel().endswith(sides[result.kind])
     assert headline[1].startswith(f"{result.value:+.4f}".replace("-", "−"))
     if auditor.interval is not None:
         assert f"{result.high:+.4f}]".replace("-", "−") in headline[1]
-
-
-def test_combinations_of_attributes_are_one_group():
-    group, tasks, predicted = labels()
-    both = pd.DataFrame({"sex": group, "age": np.where(np.arange(len(group)) % 2, "old", "young")})
-    auditor = DirectionalAuditor(reference="test", interval=None)
-    result = auditor.audit(tasks, predicted, sensitive_features=both)
-    unnamed = replace(result, group_columns=())
-    assert "f, old: task 0" in y_labels(AmplificationDisplay.from_result(unnamed))
-    assert "f, old" in y_labels(AmplificationHeatmapDisplay.from_result(unnamed))
-    named = replace(result, group_columns=("sex", "age"))
-    assert "sex = f, age = old: task 0" in y_labels(AmplificationDisplay.from_result(named))
-    assert "sex = f, age = old" in y_labels(AmplificationHeatmapDisplay.from_result(named))
-
-
-def test_the_level_of_the_result_decides_what_is_significant():
-    result = audited(DirectionalAuditor(confidence_level=0.8))
-    assert AmplificationDisplay.from_result(result).confidence_level == 0.8
-    result = audited(DirectionalAuditor(interval=None))
-    assert AmplificationDisplay.from_result(result).confidence_level == 0.95
 
 
 # --------------------------------------------------------------------------- where data comes from
@@ -214,59 +177,43 @@ def test_the_level_of_the_result_decides_what_is_significant():
 
 @pytest.mark.parametrize("display", PAIR_DISPLAYS)
 def test_predictions_and_those_of_an_estimator_are_audited_and_drawn(display):
+    def assert_drawn(drawn, audit):
+        pd.testing.assert_frame_equal(drawn.table, display(audit.table).table)
+
     group, tasks, predicted = labels()
     auditor = DirectionalAuditor(interval=None).fit(tasks[:50], sensitive_features=group[:50])
-    labels_of_rows = {"sensitive_features": group, "sample_weight": 1 + (group == "f")}
-    drawn = display.from_predictions(tasks, predicted, auditor=auditor, **labels_of_rows)
-    expected = auditor.audit(tasks, predicted, **labels_of_rows).table
-    pd.testing.assert_frame_equal(drawn.table, display(expected).table)
-    unfitted = DirectionalAuditor(interval=None)
+    how = {"sensitive_features": group, "sample_weight": 1 + (group == "f")}
+    drawn = display.from_predictions(tasks, predicted, auditor=auditor, **how)
+    assert_drawn(drawn, auditor.audit(tasks, predicted, **how))
     with pytest.raises(NotFittedError):
-        display.from_predictions(tasks, predicted, sensitive_features=group, auditor=unfitted)
+        display.from_predictions(tasks, predicted, **how, auditor=DirectionalAuditor())
+    # Without an auditor the labels are their own reference.
+    own = DirectionalAuditor(reference="test")
+    drawn = display.from_predictions(tasks, predicted, sensitive_features=group)
+    audit = own.audit(tasks, predicted, sensitive_features=group)
+    assert_allclose(drawn.table["amplification"], display(audit.table).table["amplification"])
     X, y = pd.DataFrame({"is_f": (group == "f").astype(int)}), tasks["task 0"]
     model = LogisticRegression().fit(X, y)
     auditor.fit(y, sensitive_features=group)
     drawn = display.from_estimator(model, X, y, sensitive_features=group, auditor=auditor)
-    expected = auditor.audit(y, model.predict(X), sensitive_features=group).table
-    pd.testing.assert_frame_equal(drawn.table, display(expected).table)
+    assert_drawn(drawn, auditor.audit(y, model.predict(X), sensitive_features=group))
+    # An audited classifier brings its auditor, here of rows where the correlation is turned.
+    how = {"auditor": DirectionalAuditor(interval=None), "sensitive": "is_f"}
+    model = AuditedClassifier(LogisticRegression(), drop_sensitive=False, **how)
+    model.fit(X.assign(is_f=1 - X["is_f"]), y)
+    drawn = display.from_estimator(model, X, y)
+    assert_drawn(drawn, model.audit(X, y))
+    assert drawn.ax_.get_title().startswith("LogisticRegression, directional, ")
+    other = display.from_estimator(model, X, y, sensitive_features=X["is_f"], auditor=own)
+    assert (other.table["sign"] == -drawn.table["sign"]).all()
 
 
-def test_without_an_auditor_the_labels_are_their_own_reference():
+def test_runs_are_drawn_with_their_intervals():
     group, tasks, predicted = labels()
-    drawn = AmplificationDisplay.from_predictions(tasks, predicted, sensitive_features=group)
-    expected = DirectionalAuditor(reference="test", interval=None).audit(
-        tasks, predicted, sensitive_features=group
-    )
-    assert_allclose(
-        drawn.table["amplification"], AmplificationDisplay(expected.table).table["amplification"]
-    )
-    assert len(drawn.intervals_.get_segments()) == 4
     runs = DirectionalAuditor(reference="test").audit_runs(
         tasks, [predicted, tasks], sensitive_features=group
     )
     assert len(AmplificationDisplay.from_result(runs).intervals_.get_segments()) == 4
-
-
-def test_an_audited_classifier_brings_its_auditor():
-    group, tasks, _ = labels()
-    X = pd.DataFrame({"is_f": (group == "f").astype(int), "noise": np.arange(len(group)) % 7})
-    y = tasks["task 0"]
-    model = AuditedClassifier(
-        LogisticRegression(),
-        auditor=DirectionalAuditor(interval=None),
-        sensitive="is_f",
-        drop_sensitive=False,
-    )
-    # Fitted where the correlation is the other way round.
-    model.fit(X.assign(is_f=1 - X["is_f"]), y)
-    expected = model.audit(X, y).table
-    drawn = AmplificationDisplay.from_estimator(model, X, y)
-    pd.testing.assert_frame_equal(drawn.table, AmplificationDisplay(expected).table)
-    own = DirectionalAuditor(reference="test", interval=None)
-    other = AmplificationDisplay.from_estimator(
-        model, X, y, sensitive_features=X["is_f"], auditor=own
-    )
-    assert (other.table["sign"] == -drawn.table["sign"]).all()
 
 
 # --------------------------------------------------------------------------- groups × tasks
@@ -293,13 +240,6 @@ def test_numbers_are_written_where_they_fit(size, written):
 # --------------------------------------------------------------------------- what can be read
 
 
-def texts_of(figure):
-    """Return every text with its box, as drawn."""
-    figure.canvas.draw()
-    drawn = [text for text in figure.findobj(plt.Text) if text.get_visible() and text.get_text()]
-    return [(text, text.get_window_extent()) for text in drawn]
-
-
 @pytest.mark.parametrize("display", PAIR_DISPLAYS)
 @pytest.mark.parametrize(("n_tasks", "long"), [(1, True), (6, False), (66, True)])
 def test_nothing_is_cut_off_and_no_label_covers_another(display, n_tasks, long):
@@ -310,44 +250,32 @@ def test_nothing_is_cut_off_and_no_label_covers_another(display, n_tasks, long):
         table["task"] = LONG + table["task"]
         table["group"] = "group with quite a long name of its own " + table["group"]
     drawn = display(table, title="directional A→T\n+0.1234 [+0.1000, +0.1500]").plot()
-    page = drawn.figure_.bbox
-    numbers = drawn.ax_.get_xticklabels()
-    colours = drawn.figure_.axes[-1].get_yticklabels()
-    for text, box in texts_of(drawn.figure_):
-        # An axis keeps the labels of ticks beyond its ends, which are not drawn.
-        if text not in (numbers if display is AmplificationDisplay else colours):
-            assert page.x0 <= box.x0 < box.x1 <= page.x1, text
-            assert page.y0 <= box.y0 < box.y1 <= page.y1, text
-    boxes = [label.get_window_extent() for label in drawn.ax_.get_yticklabels()]
-    for above, below in pairwise(boxes):
-        assert above.y0 >= below.y1 - 1 or above.y1 <= below.y0 + 1
+    assert_readable(drawn.figure_, drawn.ax_)
 
 
-def test_a_small_part_of_a_figure_is_readable():
+def test_a_small_part_of_a_figure_is_readable_and_has_the_strongest_tasks():
     figure, axes = plt.subplots(2, 2, figsize=(9, 5), layout="constrained")
     values = np.linspace(-1, 1, 132).reshape(2, 66)
     for display, ax in zip(PAIR_DISPLAYS, axes[1], strict=True):
         most = "max_pairs" if display is AmplificationDisplay else "max_tasks"
         drawn = display(pairs(values)).plot(ax=ax, **{most: 15})
-        assert drawn.ax_ is ax
-        assert drawn.figure_ is figure
+        assert (drawn.ax_, drawn.figure_) == (ax, figure)
     figure.canvas.draw()
     for ax in axes[1]:
         boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
         row = 72 / figure.dpi * ax.get_window_extent().height / len(boxes)
         assert all(5 <= label.get_fontsize() <= row for label in ax.get_yticklabels())
-        for above, below in pairwise(boxes):
-            assert above.y0 >= below.y1 - 1
-    assert len(plt.get_fignums()) == 1
-
-
-def test_a_small_part_of_a_figure_has_the_strongest_tasks():
+        assert all(above.y0 >= below.y1 - 1 for above, below in pairwise(boxes))
     values = np.zeros((2, 90))
     values[0, [3, 80]], values[1, 41] = (0.1, -0.3), 0.2
-    _, axes = plt.subplots(2, 2, layout="constrained")
     small = AmplificationHeatmapDisplay(pairs(values)).plot(axes[0, 0])
     assert {"task 3", "task 41", "task 80"} < set(y_labels(small))
     assert len(y_labels(small)) < 20
+    assert len(plt.get_fignums()) == 1
+    displays = [kind(pairs([[0.1, -0.2]])) for kind in PAIR_DISPLAYS]
+    for display in [*displays, ComparisonDisplay(differences_of([0.1, 0.2]), reference="old")]:
+        part = plt.figure(layout="constrained").subfigures(1, 2)[1]
+        assert display.plot(part.subplots()).figure_ is part
 
 
 def test_names_are_no_formulas():
@@ -378,47 +306,16 @@ def test_long_names_stay_apart():
 
 # --------------------------------------------------------------------------- thresholds
 
-CURVE = {
-    "thresholds": [0, 1, 2],
-    "values": [-0.1, 0.05, -0.2],
-    "rates": {"_f": [1, 0.5, 0], "$m$": [0.9, 0.25, 0]},
-    "base_rate_threshold": 1,
-}
-
-
-def test_a_curve_of_scores_has_its_interval():
-    group, y, score = scored()
-    drawn = AmplificationCurveDisplay.from_predictions(y, score, sensitive_features=group)
-    curve = amplification_curve(y, score, sensitive_features=group, interval="analytic")
-    assert_allclose(drawn.low, curve.low)
-    group[:60] = "x"  # the line of three groups, too, lies within its band
-    drawn = AmplificationCurveDisplay.from_predictions(y, score, sensitive_features=group)
-    curve = amplification_curve(y, score, sensitive_features=group, interval="analytic")
-    assert_allclose(drawn.line_.get_ydata(), curve.values)
-    inside = np.isfinite(curve.low)
-    assert (curve.low <= curve.values)[inside].all()
-    assert (curve.values <= curve.high)[inside].all()
-    none = AmplificationCurveDisplay.from_predictions(
-        y, score, sensitive_features=group, interval=None
-    )
-    assert none.band_ is none.operating_point_ is None
-
 
 def test_the_legend_names_every_group():
-    display = AmplificationCurveDisplay(**CURVE).plot()
-    legend = [text.get_text() for text in display.rates_ax_.get_legend().get_texts()]
-    assert legend == ["FPR _f", r"FPR \$m\$"]
-    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert legend == ["base rate: as many positives as in the labels"]
     groups = {f"g{i}": [1, 0, 0] for i in range(20)}
     display = AmplificationCurveDisplay([0, 1, 2], [0, 1, 0], rates=groups).plot()
     assert len(display.rates_ax_.get_legend().get_texts()) == 20
     styles = {(line.get_color(), line.get_linestyle()) for line in display.rate_lines_.values()}
     assert len(styles) == 20
-    page = display.figure_.bbox
     display.figure_.canvas.draw()
     box = display.rates_ax_.get_legend().get_window_extent()
-    assert box.x1 <= page.x1
+    assert box.x1 <= display.figure_.bbox.x1
     assert box.x0 >= display.rates_ax_.get_window_extent().x1  # beside the lines
 
 
@@ -427,88 +324,67 @@ def test_curves_share_the_axes_that_are_given():
     display = AmplificationCurveDisplay(**CURVE).plot(ax)
     assert display.ax_ is display.rates_ax_ is ax
     assert len(display.base_rate_lines_) == 1
-    legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend[0] == "amplification"
+    assert ax.get_legend().get_texts()[0].get_text() == "amplification"
     _, axes = plt.subplots(1, 2)
     display = AmplificationCurveDisplay(**CURVE).plot(axes)
     assert (display.ax_, display.rates_ax_) == tuple(axes)
-    only = AmplificationCurveDisplay([0, 1], [0.1, 0.2]).plot()
-    assert only.rates_ax_ is None
-    assert len(only.figure_.axes) == 1
-    assert only.ax_.get_legend() is None
 
 
-def scored(n=200, seed=0):
-    rng = np.random.default_rng(seed)
+def scored(n=200):
+    rng = np.random.default_rng(0)
     group = np.array(["f", "m"])[rng.integers(2, size=n)]
     y = (rng.random(n) < np.where(group == "f", 0.3, 0.6)).astype(int)
     return group, y, np.round(2 * y + rng.normal(scale=2, size=n), 1)
 
 
-def test_rates_are_those_of_a_confusion_matrix():
+def test_a_curve_of_scores_has_its_interval_and_the_rates_of_a_confusion_matrix():
     group, y, score = scored()
+    group[:60] = "x"  # the line of three groups, too, lies within its band
     weight = 1 + np.arange(len(y)) % 3
-    display = AmplificationCurveDisplay.from_predictions(
-        y, score, sensitive_features=group, sample_weight=weight
-    )
-    curve = amplification_curve(y, score, sensitive_features=group, sample_weight=weight)
-    assert_allclose(display.thresholds, curve.thresholds)
-    assert_allclose(display.values, curve.values)
+    how = {"sensitive_features": group, "sample_weight": weight}
+    display = AmplificationCurveDisplay.from_predictions(y, score, **how)
+    curve = amplification_curve(y, score, interval="analytic", **how)
+    for name in ("thresholds", "values", "low", "high"):
+        assert_allclose(getattr(display, name), getattr(curve, name))
+    assert_allclose(display.line_.get_ydata(), curve.values)
+    inside = np.isfinite(curve.low)
+    assert ((curve.low <= curve.values) & (curve.values <= curve.high))[inside].all()
     for threshold, rates in display.rates.iterrows():
         for one, rate in rates.items():
             rows = group == one
-            (tn, fp), _ = confusion_matrix(
-                y[rows], score[rows] > threshold, sample_weight=weight[rows]
-            )
+            above, of_rows = score[rows] > threshold, {"sample_weight": weight[rows]}
+            (tn, fp), _ = confusion_matrix(y[rows], above, **of_rows)
             assert rate == pytest.approx(fp / (tn + fp))
     shares = [np.average(score > t, weights=weight) for t in display.thresholds]
     nearest = np.abs(np.array(shares) - np.average(y, weights=weight)).argmin()
     assert display.base_rate_threshold == display.thresholds[nearest]
     assert "mean" in display.ax_.get_title()
+    none = AmplificationCurveDisplay.from_predictions(y, score, **how, interval=None)
+    assert none.band_ is none.operating_point_ is None
 
 
-def test_between_thresholds_the_curve_is_level():
-    display = AmplificationCurveDisplay.from_predictions(
-        [1, 1, 0, 1, 0, 0], [9, 8, 7, 4, 3, 2], sensitive_features=list("fffmmm"), rates=False
-    )
-    assert display.rates is None
-    assert display.line_.get_drawstyle() == "steps-post"
-    drawn = display.line_.get_xdata()
-    assert np.isfinite(drawn).all()  # −∞ is drawn at the left edge
-    assert drawn[0] < drawn[1] == 2
-
-
-def test_an_estimator_s_scores_are_drawn():
+def test_scores_of_estimators_of_one_task_and_of_several_are_drawn():
     group, y, score = scored()
     X = pd.DataFrame({"score": score, "is_f": group == "f"})
-    model = LogisticRegression().fit(X, y)
-    display = AmplificationCurveDisplay.from_estimator(model, X, y, sensitive_features=group)
-    expected = amplification_curve(y, model.predict_proba(X)[:, 1], sensitive_features=group)
-    assert_allclose(display.values, expected.values)
-    (point,) = display.operating_point_.get_xydata()
-    assert_allclose(point, [0.5, expected.at(0.5)])
-    machine = LinearSVC().fit(X, y)
-    display = AmplificationCurveDisplay.from_estimator(machine, X, y, sensitive_features=group)
-    expected = amplification_curve(y, machine.decision_function(X), sensitive_features=group)
-    assert_allclose(display.values, expected.values)
-
-
-def test_several_tasks_have_one_curve_and_no_rates():
-    group, y, score = scored()
-    tasks = pd.DataFrame({"a": y, "b": 1 - y})
-    scores = np.column_stack([score, -score])
-    display = AmplificationCurveDisplay.from_predictions(tasks, scores, sensitive_features=group)
-    expected = amplification_curve(tasks, scores, sensitive_features=group)
-    assert_allclose(display.values, expected.values)
-    assert display.rates is None
-    assert display.base_rate_lines_ == []
+    tasks, scores = pd.DataFrame({"a": y, "b": 1 - y}), np.column_stack([score, -score])
+    model, machine = LogisticRegression().fit(X, y), LinearSVC().fit(X, y)
     forest = RandomForestClassifier(5, max_depth=2, random_state=0).fit(scores, tasks)
-    display = AmplificationCurveDisplay.from_estimator(
-        forest, scores, tasks, sensitive_features=group
-    )
     columns = np.column_stack([column[:, 1] for column in forest.predict_proba(scores)])
-    expected = amplification_curve(tasks, columns, sensitive_features=group)
-    assert_allclose(display.values, expected.values)
+    how = {"sensitive_features": group}
+    draw = AmplificationCurveDisplay.from_estimator
+    drawn = [
+        (draw(model, X, y, **how), y, model.predict_proba(X)[:, 1]),
+        (draw(machine, X, y, **how), y, machine.decision_function(X)),
+        (draw(forest, scores, tasks, **how), tasks, columns),
+        (AmplificationCurveDisplay.from_predictions(tasks, scores, **how), tasks, scores),
+    ]
+    for display, labelled, of_rows in drawn:
+        expected = amplification_curve(labelled, of_rows, **how)
+        assert_allclose(display.values, expected.values)
+    assert display.rates is None  # several tasks have none
+    assert display.base_rate_lines_ == []
+    (point,) = drawn[0][0].operating_point_.get_xydata()
+    assert_allclose(point, [0.5, amplification_curve(y, drawn[0][2], **how).at(0.5)])
 
 
 def test_compas_has_unequal_errors_where_amplification_is_small():
@@ -522,13 +398,18 @@ def test_compas_has_unequal_errors_where_amplification_is_small():
     rates = display.rates[["African-American", "Caucasian"]].iloc[[4, 5]]
     assert_allclose(rates, [[0.4234, 0.2201], [0.3144, 0.1351]], atol=5e-5)
     assert display.base_rate_threshold == 4
+    # Between thresholds the curve is level, and −∞ is drawn at the left edge.
+    assert display.line_.get_drawstyle() == "steps-post"
+    drawn = display.line_.get_xdata()
+    assert drawn[0] < drawn[1] == 1
+    assert np.isfinite(drawn).all()
 
 
 # --------------------------------------------------------------------------- comparisons
 
 
-def world(n_models=2, n=600):
-    rng = np.random.default_rng(0)
+def world(n_models):
+    rng, n = np.random.default_rng(0), 600
     sex = np.where(np.arange(n) < n // 2, "f", "m")
     y = (rng.random(n) < np.where(sex == "f", 0.3, 0.6)).astype(int)
     old = np.where(rng.random(n) < 0.1, 1 - y, y)
@@ -567,20 +448,16 @@ def test_differences_are_drawn_with_their_intervals(result):
     assert display.reference_points_ is None
     assert y_labels(display) == ["model 1", "model 2"]
     assert display.ax_.get_title() == "directional, group → task\nDifferences to old"
-    assert "amplifies more →" in [text.get_text() for text in display.ax_.texts]
-
-
-def test_a_size_is_drawn_by_the_difference_of_its_verdict():
-    sex, y, models = world(2)
+    assert "amplifies more →" in texts_of(display.ax_)
+    sex, y, models = world(2)  # a size is drawn by the difference of its verdict
     tasks = np.column_stack([y, 1 - y])
     predicted = {name: np.column_stack([one, 1 - one]) for name, one in models.items()}
-    auditor = MultiAttributeAuditor(reference="test")
-    result = auditor.compare(tasks, predicted, sensitive_features=sex)
-    drawn = ComparisonDisplay.from_result(result).table.iloc[0]
-    assert tuple(drawn[["difference", "low", "high"]]) == result.judged("model 1")
+    sets = MultiAttributeAuditor(reference="test").compare(tasks, predicted, sensitive_features=sex)
+    drawn = ComparisonDisplay.from_result(sets).table.iloc[0]
+    assert tuple(drawn[["difference", "low", "high"]]) == sets.judged("model 1")
 
 
-def test_a_report_has_a_row_for_each_metric_and_model(report):
+def test_a_report_has_a_readable_row_for_each_metric_and_model(report):
     display = ComparisonDisplay.from_report(report, max_rows=None)
     n_models = len(report.models)
     assert len(display.table) == 2 * n_models == len(display.points_.get_offsets())
@@ -590,109 +467,58 @@ def test_a_report_has_a_row_for_each_metric_and_model(report):
     )
     assert display.table["verdict"].tolist() == report.summary["verdict"].tolist()
     assert len(display.ax_.lines) == (1 if n_models == 1 else 2)
-
-
-@pytest.mark.parametrize("kind", ["differences", "values"])
-def test_nothing_of_a_comparison_is_cut_off_and_no_label_covers_another(report, kind):
-    display = ComparisonDisplay.from_report(report, kind=kind)
-    display.figure_.canvas.draw()
-    page = display.figure_.bbox
-    shown = [one for one in display.figure_.findobj(plt.Text) if one.get_text()]
-    ticks = display.ax_.get_xticklabels()  # with those beyond the ends, which are not drawn
-    for text in shown:
-        if text not in ticks:
-            box = text.get_window_extent()
-            assert page.x0 <= box.x0 < box.x1 <= page.x1, text
-            assert page.y0 <= box.y0 < box.y1 <= page.y1, text
-    for labels, sides in ((display.ax_.get_yticklabels(), "y"), (ticks, "x")):
-        boxes = sorted(
-            (getattr(one, f"{sides}0"), getattr(one, f"{sides}1"))
-            for one in (label.get_window_extent() for label in labels)
-        )
-        assert all(before[1] <= after[0] + 1 for before, after in pairwise(boxes))
-
-
-def test_a_part_of_a_figure_can_be_drawn_in():
-    displays = [kind(pairs([[0.1, -0.2]])) for kind in PAIR_DISPLAYS]
-    for display in [*displays, ComparisonDisplay(differences_of([0.1, 0.2]), reference="old")]:
-        part = plt.figure(layout="constrained").subfigures(1, 2)[1]
-        assert display.plot(part.subplots()).figure_ is part
-    assert len(plt.get_fignums()) == 3
+    for kind in ("differences", "values"):
+        display = ComparisonDisplay.from_report(report, kind=kind)
+        assert_readable(display.figure_, display.ax_)
+        boxes = [label.get_window_extent() for label in display.ax_.get_xticklabels()]
+        assert all(before.x1 <= after.x0 + 1 for before, after in pairwise(boxes))
 
 
 # --------------------------------------------------------------------------- matplotlib is an extra
 
 
-@pytest.mark.parametrize(
-    "display",
-    [
-        AmplificationDisplay(pairs([[0.1]])),
-        AmplificationHeatmapDisplay(pairs([[0.1]])),
-        AmplificationCurveDisplay([0], [0]),
-        ComparisonDisplay(differences_of([0.1]), reference="old"),
-    ],
-    ids=lambda display: type(display).__name__,
-)
-def test_without_matplotlib_the_error_says_what_to_install(display, monkeypatch):
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    name = type(display).__name__
-    message = rf"{name}.plot needs matplotlib: pip install 'skbiasamp\[plot\]'"
-    with pytest.raises(ImportError, match=message):
-        display.plot()
+    displays = [kind(pairs([[0.1]])) for kind in PAIR_DISPLAYS]
+    for display in (*displays, AmplificationCurveDisplay([0], [0])):
+        message = (
+            rf"{type(display).__name__}.plot needs matplotlib: pip install 'skbiasamp\[plot\]'"
+        )
+        with pytest.raises(ImportError, match=message):
+            display.plot()
 
 
 def test_what_cannot_be_drawn_is_refused_by_name(result):
     fitted, by = LogisticRegression().fit(X, HIRED), {"sensitive_features": SEX}
     audit = audited(DirectionalAuditor(interval=None))
-    estimator = "estimator must be a fitted classifier"
     forest, curve, models = AmplificationDisplay, AmplificationCurveDisplay, ComparisonDisplay
+    heatmap, of_rows = AmplificationHeatmapDisplay, (HIRED, PREDICTED)
+    estimator = "estimator must be a fitted classifier"
     for draw, message in (
-        (
-            lambda: forest.from_predictions(HIRED, PREDICTED, **by, auditor={}),
-            "auditor must be an auditor",
-        ),
+        (lambda: forest.from_predictions(*of_rows, **by, auditor={}), "auditor must be an auditor"),
+        (lambda: forest.from_predictions(*of_rows, **by, ax=[]),
+         r"ax must be axes of matplotlib, or None; got \[\]"),
         (lambda: forest.from_estimator("x", X, HIRED, **by), f"{estimator}; got 'x'"),
-        (
-            lambda: forest.from_estimator(AuditedClassifier, X, HIRED, **by),
-            f"{estimator}; got the class AuditedClassifier",
-        ),
+        (lambda: forest.from_estimator(AuditedClassifier, X, HIRED, **by),
+         f"{estimator}; got the class AuditedClassifier"),
         (lambda: curve.from_estimator("x", X, HIRED, **by), f"{estimator} with predict_proba"),
-        (
-            lambda: curve.from_estimator(fitted, X, HIRED, **by, pos_label=np.array([1, 2])),
-            "'pos_label' parameter of amplification_curve",
-        ),
-        (
-            lambda: TimelineDisplay.from_timeline(made("Timeline"), pair=3),
-            "pair must be a group and a task; got 3",
-        ),
-        (
-            lambda: forest.from_predictions(HIRED, PREDICTED, **by, ax=[]),
-            r"ax must be axes of matplotlib, or None; got \[\]",
-        ),
+        (lambda: curve.from_estimator(fitted, X, HIRED, **by, pos_label=np.array([1, 2])),
+         "'pos_label' parameter of amplification_curve"),
+        (lambda: TimelineDisplay.from_timeline(made("Timeline"), pair=3),
+         "pair must be a group and a task; got 3"),
         # Only a result is taken for one.
         (lambda: forest.from_result({"A->T": audit}), r"one AuditResult, got dict.*report\["),
         (lambda: forest(audit), r"lacks the columns .* AmplificationDisplay.from_result"),
-        (
-            lambda: curve.from_result(audit),
-            r"amplification_curve returned, got AuditResult\. An Aud",
-        ),
-        (
-            lambda: AmplificationHeatmapDisplay(audit.table.drop(columns="amplification")),
-            "lacks the columns 'amplification'",
-        ),
-        (
-            lambda: models.from_result(made("ComparisonReport")),
-            r"ComparisonDisplay.from_report\(report\)",
-        ),
+        (lambda: curve.from_result(audit), r"amplification_curve returned, got AuditResult\. An"),
+        (lambda: heatmap(audit.table.drop(columns="amplification")),
+         "lacks the columns 'amplification'"),
+        (lambda: models.from_result(made("ComparisonReport")),
+         r"ComparisonDisplay.from_report\(report\)"),
         (lambda: models.from_report(result), r"ComparisonDisplay.from_result\(result\)"),
-        (
-            lambda: models(result.table.iloc[:, :2], reference="old"),
-            "lacks the columns 'difference', 'high'",
-        ),
-        (
-            lambda: models(differences_of([0.1]), reference="old").plot(kind="forest"),
-            "kind must be one of 'differences', 'values'",
-        ),
-    ):
+        (lambda: models(result.table.iloc[:, :2], reference="old"),
+         "lacks the columns 'difference', 'high'"),
+        (lambda: models(differences_of([0.1]), reference="old").plot(kind="forest"),
+         "kind must be one of 'differences', 'values'"),
+    ):  # fmt: skip
         with pytest.raises((TypeError, ValueError), match=message):
             draw()

@@ -52,14 +52,9 @@ def completions(names, known, unknown, lost):
 
 def rows_of(names, counts):
     """Return groups, labels and predictions of the rows of a table."""
-    rows = [
-        (*name, kind // 2, kind % 2)
-        for name, kinds in zip(names, counts, strict=True)
-        for kind, n in enumerate(kinds)
-        for _ in range(n)
-    ]
-    *groups, label, predicted = zip(*rows, strict=True)
-    return label, predicted, pd.DataFrame(dict(enumerate(groups)), dtype=object)
+    at = np.repeat(np.arange(len(names)), np.sum(counts, axis=1))
+    kind = np.repeat(np.tile(np.arange(4), len(names)), np.ravel(counts))
+    return kind // 2, kind % 2, pd.DataFrame([names[i] for i in at], dtype=object)
 
 
 def counted(names, counts, missing):
@@ -123,14 +118,12 @@ def test_bounds_are_those_of_all_completions():
         ratios = rates[defined] / rates[defined].max(axis=1, keepdims=True)
         if len(ratios):
             columns = bounds.ratios(np.ones((len(names), 1), dtype=bool))
-            lowest, highest = (
-                columns[f"impact_ratio_{end}"][:, 0] for end in ("lowest", "highest")
-            )
+            lowest, highest = (columns[f"impact_ratio_{end}est"][:, 0] for end in ("low", "high"))
             np.testing.assert_allclose(lowest, ratios.min(axis=0), atol=1e-9)
             if len(unknown) == 1:
                 np.testing.assert_allclose(highest, ratios.max(axis=0), atol=1e-9)
-            assert (highest >= ratios.max(axis=0) - 1e-9).all()
             ratios_too_wide.append((highest - ratios.max(axis=0)).max())
+            assert ratios_too_wide[-1] > -1e-9
         values = values_by_hand(all_of_them)
         low, high = every.value_bounds()
         assert low <= values.min() + 1e-9
@@ -151,13 +144,12 @@ def test_bounds_that_look_at_few_numbers_of_rows_hold_too(monkeypatch, steps, mo
     for seed in range(40):
         rng = np.random.default_rng(seed)
         names = [("a",), ("b",), ("c",)][: 2 + seed % 2]
-        known = rng.multinomial(60, rng.dirichlet(np.full(4, 3.0)), size=len(names))
+        known = rng.multinomial(60, rng.dirichlet(np.full(4, 3.0)), size=len(names)) + 1
         lost = rng.integers(4, 9 if len(names) == 2 else 6, 4)
         lost[rng.permutation(4)[: 2 * (len(names) - 2)]] = 0
-        values = values_by_hand(completions(names, known + 1, [(None,)], [lost]))
-        low, high = everyone(names, known + 1, [(None,)], [lost]).value_bounds()
-        assert low <= values.min() + 1e-12
-        assert high >= values.max() - 1e-12
+        values = values_by_hand(completions(names, known, [(None,)], [lost]))
+        low, high = everyone(names, known, [(None,)], [lost]).value_bounds()
+        assert low - 1e-12 <= values.min() <= values.max() <= high + 1e-12
         too_wide.append(high - low - np.ptp(values))
     assert 0 < np.median(too_wide) < most
 
@@ -184,8 +176,6 @@ def verdict_of(cells):
     ("known", "lost"),
     [
         ([[14, 1, 1, 14], [20, 1, 6, 3]], [1, 3, 2, 1]),
-        ([[16, 1, 5, 18], [12, 7, 1, 10]], [1, 2, 2, 1]),
-        ([[18, 4, 0, 12], [22, 0, 4, 8]], [2, 2, 2, 2]),
         ([[18, 4, 0, 12], [22, 0, 9, 8]], [1, 1, 1, 1]),
         # The change of a pair is what turns it, not the value.
         ([[10, 0, 2, 31], [11, 0, 9, 16]], [1, 2, 0, 2]),
@@ -204,7 +194,7 @@ def test_so_few_rows_turn_a_verdict(known, lost):
             fewest = sum(rows[:2].sum() for rows in way)
             break
     turned = every.turned(verdict_of)
-    assert (None if turned is None else turned[0]) == fewest
+    assert (turned and turned[0]) == fewest
 
 
 def test_a_verdict_that_holds_is_that_of_all_completions():
@@ -267,40 +257,31 @@ def turns_by_hand(n, k, zeros, ones, group):
     return best
 
 
-def test_exactly_four_fifths_are_not_below():
-    """8 of 20 beside 10 of 20: one more row that is not selected is below."""
-    group, selected = ["a"] * 20 + ["b"] * 20, [1] * 8 + [0] * 12 + [1] * 10 + [0] * 10
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("counts", "unknown", "expected"),
+    [
+        # One more row that is not selected is below; it may be one of b.
+        ([(20, 8), (20, 10)], 0, {"": 0.8, "_highest": 0.8 / (20 / 21), "_turned_by": 1}),
+        # Of two equal groups, one row lowers only one: the ratio is four fifths at most.
+        ([(20, 8), (20, 10), (20, 10)], 0, {"_highest": 0.8, "_turned_by": 1}),
+        # A row that is selected lifts a rate: of b it takes a below, of a it does not turn it.
+        ([(20, 8), (20, 10)], 1, {"_turned_by": 1}),
+        # 8 of 19: four fifths at least.
+        ([(19, 8), (20, 10)], 0, {"_lowest": 0.8, "_turned_by": NAN}),
+    ],
+)
+def test_exactly_four_fifths_are_not_below(counts, unknown, expected):
+    selected = [kind for n, k in counts for kind in [1] * k + [0] * (n - k)]
+    groups = [name for name, (n, _) in zip("abc", counts, strict=False) for _ in range(n)]
     rates = skbiasamp.selection_rates(
-        [*selected, 0], sensitive_features=[*group, None], missing="bounds"
+        [*selected, unknown], sensitive_features=[*groups, None], missing="bounds"
     )
     row = rates.table.set_index("category").loc["a"]
-    assert row["impact_ratio"] == 0.8
-    assert row["impact_ratio_highest"] == pytest.approx(0.8 / (20 / 21))  # the row is one of b
-    assert row["impact_ratio_turned_by"] == 1
-    # Of two equal groups, one row lowers only one: the ratio is four fifths at most.
-    rates = skbiasamp.selection_rates(
-        [*selected, *selected[20:], 0],
-        sensitive_features=[*group, *["c"] * 20, None],
-        missing="bounds",
-    )
-    row = rates.table.set_index("category").loc["a"]
-    assert row["impact_ratio_highest"] == pytest.approx(0.8)
-    assert row["impact_ratio_turned_by"] == 1
-    # A row that is selected lifts a rate: of b it takes a below, of a it does not turn it.
-    rates = skbiasamp.selection_rates(
-        [*selected, 1], sensitive_features=[*group, None], missing="bounds"
-    )
-    row = rates.table.set_index("category").loc["a"]
-    assert row["impact_ratio_turned_by"] == 1
-    # 8 of 19, and one row more that is not selected: four fifths at least.
-    rates = skbiasamp.selection_rates(
-        [*selected[:19], *selected[20:], 0],
-        sensitive_features=[*group[:19], *group[20:], None],
-        missing="bounds",
-    )
-    row = rates.table.set_index("category").loc["a"]
-    assert row["impact_ratio_lowest"] == 0.8
-    assert np.isnan(row["impact_ratio_turned_by"])
+    found = [row[f"impact_ratio{end}"] for end in expected]
+    assert found == pytest.approx([*expected.values()], rel=1e-9, nan_ok=True)
 
 
 @pytest.mark.slow
@@ -333,13 +314,13 @@ def test_so_few_rows_turn_four_fifths():
 # --------------------------------------------------------------------------- what is said
 
 
-def people(n=1500, share=0.1, seed=1):
-    rng = np.random.default_rng(seed)
+def people():
+    rng, n = np.random.default_rng(1), 1500
     men = rng.random(n) < 0.5
     label = rng.random(n) < np.where(men, 0.45, 0.35)
     drawn = rng.random(n) < np.where(men, 0.7, 0.2)
     sex = np.where(men, "man", "woman").astype(object)
-    sex[rng.random(n) < share] = None
+    sex[rng.random(n) < 0.1] = None
     frame = pd.DataFrame({"hired": label * 1, "sex": sex})
     return frame.assign(predicted=np.where(rng.random(n) < 0.15, drawn, label) * 1)
 
@@ -434,26 +415,20 @@ def test_counts_and_the_command_have_bounds(tmp_path, capsys):
     assert "skbiasamp audit --missing bounds says" in capsys.readouterr().err
 
 
-def test_one_group_beside_rows_without_one_has_no_bounds():
-    sex = np.array(["f", None] * 50, dtype=object)
+def test_what_has_no_bounds_of_the_value_has_those_of_rates():
+    frame = people()
+    how = {"sensitive_features": frame["sex"], "missing": "bounds", "random_state": 0}
+    how["auditor"] = DirectionalAuditor()
+    label, predicted = frame["hired"], frame["predicted"]
+    for scores, options in (
+        (predicted, {"sample_weight": np.full(len(frame), 0.5)}),
+        (predicted, {"clusters": np.arange(len(frame)) // 2}),
+        (predicted * 0.8, {}),
+    ):
+        report = skbiasamp.audit(label, scores, **how, **options)
+        assert report.unknown.lowest is None
+        assert (report.rates["predicted_rate_lowest"] < report.rates["predicted_rate"]).all()
+    sex = np.array(["f", None] * 50, dtype=object)  # one group beside rows without one
     label = np.repeat([1, 0], 50)
     report = skbiasamp.audit(label, label[::-1], sensitive_features=sex, missing="group")
     assert report.unknown is None
-    with pytest.raises(ValueError, match="one group only"):
-        skbiasamp.audit(label, label, sensitive_features=sex, missing="bounds")
-
-
-@pytest.mark.parametrize("of", ["weights", "clusters", "scores"])
-def test_what_has_no_bounds_of_the_value_has_those_of_rates(of):
-    frame = people()
-    options = {
-        "weights": {"sample_weight": np.full(len(frame), 0.5)},
-        "clusters": {"clusters": np.arange(len(frame)) // 2},
-        "scores": {},
-    }[of]
-    predicted = frame["predicted"] * (0.8 if of == "scores" else 1)
-    how = {"sensitive_features": frame["sex"], "missing": "bounds", "random_state": 0}
-    how["auditor"] = DirectionalAuditor()
-    report = skbiasamp.audit(frame["hired"], predicted, **how, **options)
-    assert report.unknown.lowest is None
-    assert (report.rates["predicted_rate_lowest"] < report.rates["predicted_rate"]).all()

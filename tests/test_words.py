@@ -108,9 +108,6 @@ def test_both_genders_are_listed_alike():
     # What is made from one list as a plural is not a word of the other.
     assert masked(" ".join(female), sorted(male)) == " ".join(female)
     assert masked(" ".join(male), sorted(female)) == " ".join(male)
-
-
-def test_the_words_of_the_published_lists_are_listed():
     # As in the code of Hirota et al., less "pregnant", which names no group.
     published = """man men male father gentleman gentlemen boy boys uncle husband actor prince
     waiter son he his him himself brother brothers guy guys emperor emperors dude dudes cowboy
@@ -119,7 +116,6 @@ def test_the_words_of_the_published_lists_are_listed():
     assert set(published.split()) <= set(gender_words())
 
 
-removing = pytest.mark.filterwarnings("ignore:WordMasker replaced every word")
 LETTERS = st.characters(codec="utf-8", categories=("L", "M", "N"))
 WORDS = st.text(LETTERS, min_size=1, max_size=6).filter(lambda w: any(c.isalnum() for c in w))
 PHRASES = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
@@ -139,30 +135,23 @@ def lists_and_texts(draw):
     return words, "".join(draw(st.lists(cased, max_size=8)))
 
 
-@removing
-@settings(max_examples=25)
+@pytest.mark.filterwarnings("ignore:WordMasker replaced every word")
+@settings(max_examples=40)
 @given(lists_and_texts())
-def test_no_listed_word_is_left_and_masking_again_changes_nothing(case):
+def test_no_listed_word_is_left_and_all_others_stay_as_they_are(case):
     words, text = case
-    masker = WordMasker(words, placeholder="<§>")
-    once = masker.fit_transform([text])
-    assert masker.transform(once) == once
-    assert masker.fit(once).counts_ == {}
-
-
-@removing
-@settings(max_examples=25)
-@given(lists_and_texts())
-def test_what_is_not_listed_stays_as_it_is(case):
-    words, text = case
+    text = text.replace("\x00", "")
     masker = WordMasker(words, placeholder="\x00")
-    (one,) = masker.fit_transform([text.replace("\x00", "")])
-    kept = one.split("\x00")
+    (once,) = masker.fit_transform([text])
+    kept = once.split("\x00")
     # What is left, in its order, with a listed word in each place between.
-    pattern = "(?s)" + "(.+?)".join(map(re.escape, kept))
-    assert re.fullmatch(pattern, text.replace("\x00", ""))
+    assert re.fullmatch("(?s)" + "(.+?)".join(map(re.escape, kept)), text)
     assert len(kept) - 1 == sum(masker.counts_.values())
-    assert (masker.n_masked_ == 0) == (one == text.replace("\x00", ""))
+    assert (masker.n_masked_ == 0) == (once == text)
+    masker = WordMasker(words, placeholder="<§>")
+    (once,) = masker.transform([text])
+    assert masker.fit_transform([once]) == [once]
+    assert masker.counts_ == {}
 
 
 @settings(max_examples=30)
@@ -186,24 +175,15 @@ def test_it_runs_in_a_pipeline():
     assert masker.transform(texts[:1]) == ["a [X] surfs"]
 
 
-CHECKS = [
-    "check_estimator_cloneable",
-    "check_estimator_tags_renamed",
-    "check_valid_tag_types",
-    "check_estimator_repr",
-    "check_no_attributes_set_in_init",
-    "check_get_params_invariance",
-    "check_set_params",
-    "check_parameters_default_constructible",
-]
-
-
 # The others make tables of numbers, and scikit-learn skips all of them for texts.
-@pytest.mark.parametrize("check", CHECKS)
-def test_scikit_learns_checks_that_need_no_table_of_numbers(check):
-    for made in (WordMasker(), WordListLabeler(OBJECTS)):
-        if made.__class__ is WordMasker or "default" not in check:
-            assert getattr(estimator_checks, check)(type(made).__name__, made) is None  # or raises
+@pytest.mark.parametrize("made", [WordMasker(), WordListLabeler(OBJECTS)])
+def test_scikit_learns_checks_that_need_no_table_of_numbers(made):
+    checks = "estimator_cloneable estimator_tags_renamed estimator_repr valid_tag_types"
+    checks += " no_attributes_set_in_init get_params_invariance set_params"
+    for check in checks.split():
+        getattr(estimator_checks, f"check_{check}")(type(made).__name__, made)
+    if isinstance(made, WordMasker):  # the other one has no default
+        estimator_checks.check_parameters_default_constructible("WordMasker", made)
 
 
 def test_the_container_is_kept():
@@ -220,59 +200,59 @@ def test_the_container_is_kept():
     for other in (tuple(texts), pl.Series(texts), pd.DataFrame({"caption": texts})):
         assert list(WordMasker().transform(other)) == expected
     assert WordMasker().transform([]) == []
+    labeler = WordListLabeler(OBJECTS)
+    found = labeler.fit_transform(series)
+    assert found.index.tolist() == [7, 3]
+    assert found.columns.tolist() == labeler.get_feature_names_out().tolist()
+    for copy in (clone(labeler), pickle.loads(pickle.dumps(labeler))):
+        pd.testing.assert_frame_equal(copy.transform(series), found)
 
 
-@pytest.mark.parametrize(
-    ("texts", "message"),
-    [
-        ("a man", "X must be a list of texts; got one text"),
-        (["a man", None], "X must hold texts; got None at position 1. Replace missing texts by ''"),
-        (["a man", float("nan")], "got nan at position 1"),
-        ([1, 2], "got 1 at position 0"),
-        (pd.Series([0.5]), "got 0.5 at position 0"),
-        ([b"a man"], "got b'a man' at position 0"),
-        (pd.DataFrame({"a": ["x"], "b": ["y"]}), "X must be one column of texts; got 2 columns"),
-    ],
-)
-def test_what_is_no_text_is_refused(texts, message):
+NO_TEXTS = [
+    ("a man", "X must be a list of texts; got one text"),
+    (["a man", None], "X must hold texts; got None at position 1. Replace missing texts by ''"),
+    (["a man", float("nan")], "got nan at position 1"),
+    ([1, 2], "got 1 at position 0"),
+    (pd.Series([0.5]), "got 0.5 at position 0"),
+    ([b"a man"], "got b'a man' at position 0"),
+    (pd.DataFrame({"a": ["x"], "b": ["y"]}), "X must be one column of texts; got 2 columns"),
+]
+NO_WORDS = [
+    ({"words": []}, "words must name a word; got []"),
+    ({"words": {}}, "words must name a word; got {}"),
+    ({"words": {"a": "man"}}, "a list of words, or a dict of such lists; got 'man'"),
+    ({"words": [1]}, "words must hold words; got 1"),
+    ({"words": ["--"]}, "words must hold words; got '--', which has no letter"),
+    ({"words": [""]}, "words must hold words; got '', which has no letter"),
+    ({"words": {"a": ["x"], "b": ["X"]}}, "must name a word once; 'X' is in 'a' and in 'b'"),
+    ({"placeholder": ""}, "placeholder must not be empty; got ''"),
+    ({"placeholder": "<man>"}, "placeholder must hold no listed word; got '<man>', and 'man'"),
+    ({"placeholder": {"a": "x"}}, "placeholder must have the names of words, ['words']; got"),
+    ({"placeholder": {"words": 1}}, "placeholder must be text; got 1"),
+]
+NO_LABELS = [
+    ({"labels": {}}, "labels must name a task; got {}"),
+    ({"labels": {1: ["x"]}}, "labels must name tasks by text; got 1"),
+    ({"labels": {"(no label)": ["x"]}}, "labels must not name a task '(no label)'"),
+    ({"labels": {"a": "dog"}}, "labels['a'] must be a list of words or a regular expression"),
+    ({"labels": {"a": []}}, "labels['a'] must be a list of words or a regular expression"),
+    ({"labels": {"a": [3]}}, "labels must hold words; got 3"),
+    ({"labels": {"a": [" "]}}, "labels must hold words; got ' ', which has no letter"),
+    ({"labels": {"a": ["/(/"]}}, "labels['a'] has a regular expression that is none: '/(/'"),
+    ({"labels": {"a": re.compile(b"x")}}, "labels['a'] must be a regular expression of text"),
+    ({"labels": {"a": ["x"]}, "refusals": "french"}, "refusals must be one of 'english'"),
+]
+
+
+def test_what_is_no_text_and_lists_that_cannot_work_are_refused():
     masker, labeler = WordMasker(), WordListLabeler(OBJECTS)
-    for method in (masker.fit, masker.transform, masker.fit_transform, labeler.fit):
-        with pytest.raises(ValueError, match=re.escape(message)):
+    methods = (masker.fit, masker.transform, masker.fit_transform, labeler.fit)
+    calls = [(method, texts, said) for texts, said in NO_TEXTS for method in methods]
+    calls += [(WordMasker(**how).transform, ["a man"], said) for how, said in NO_WORDS]
+    calls += [(WordListLabeler(**how).fit, ["a dog"], said) for how, said in NO_LABELS]
+    for method, texts, said in calls:
+        with pytest.raises(ValueError, match=re.escape(said)):
             method(texts)
-
-
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"words": []}, "words must name a word; got []"),
-        ({"words": {}}, "words must name a word; got {}"),
-        (
-            {"words": {"a": "man"}},
-            "words must be a list of words, or a dict of such lists; got 'man'",
-        ),
-        ({"words": [1]}, "words must hold words; got 1"),
-        ({"words": ["--"]}, "words must hold words; got '--', which has no letter"),
-        ({"words": [""]}, "words must hold words; got '', which has no letter"),
-        (
-            {"words": {"a": ["x"], "b": ["X"]}},
-            "words must name a word once; 'X' is in 'a' and in 'b'",
-        ),
-        ({"placeholder": ""}, "placeholder must not be empty; got ''"),
-        ({"placeholder": "<man>"}, "placeholder must hold no listed word; got '<man>', and 'man'"),
-        ({"placeholder": {"a": "x"}}, "placeholder must have the names of words, ['words']; got"),
-        ({"placeholder": {"words": 1}}, "placeholder must be text; got 1"),
-    ],
-)
-def test_lists_that_cannot_work_are_refused(how, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        WordMasker(**how).transform(["a man"])
-
-
-@pytest.mark.parametrize("masker", [WordMasker(), make_pipeline(WordMasker())])
-def test_a_warning_of_a_method_that_scikit_learn_wraps_points_at_the_users_line(masker):
-    with pytest.warns(UserWarning, match="replaced every word") as caught:
-        masker.fit_transform(["man"])
-    assert caught[0].filename == __file__
 
 
 def labels_of(text, labels=OBJECTS, **how):
@@ -292,8 +272,13 @@ def test_words_and_phrases_name_tasks():
         ("", ["(no label)"]),
     ):
         assert labels_of(text) == expected
+    assert labels_of("Oh!", {"a": ["!"]}) == ["a"]  # a symbol is a word if it is listed
     labels = WordListLabeler({"dog": "/dogs?/"}, refusals="english").transform([])
     assert labels.shape == (0, 3)
+    one = {"labels": {"yes": ["yes"], "no": ["no"]}, "exclusive": True}
+    assert labels_of("Yes!", **one) == ["yes"]
+    assert labels_of("Yes. No doubt.", **one) == labels_of("Perhaps", **one) == ["(no label)"]
+    assert labels_of("Yes. No doubt.", **one | {"exclusive": False}) == ["yes", "no"]
 
 
 def test_regular_expressions_name_tasks_too():
@@ -306,14 +291,6 @@ def test_regular_expressions_name_tasks_too():
     assert labels_of("Shortlist her.", labels) == ["interview"]
     assert labels_of("Rejected", labels) == ["(no label)"]  # compiled: as the user compiled it
     assert labels_of("rejected", labels) == ["reject"]
-
-
-def test_one_label_a_text_or_none():
-    labels = {"yes": ["yes"], "no": ["no"]}
-    assert labels_of("Yes!", labels, exclusive=True) == ["yes"]
-    assert labels_of("Yes. No doubt.", labels, exclusive=True) == ["(no label)"]
-    assert labels_of("Yes. No doubt.", labels) == ["yes", "no"]
-    assert labels_of("Perhaps", labels, exclusive=True) == ["(no label)"]
 
 
 REFUSALS = [
@@ -344,22 +321,17 @@ def test_a_refusal_is_a_class_of_its_own_and_an_answer_is_none():
     for texts, expected in ((REFUSALS, "(refusal)"), (ANSWERS, "interview")):
         for text in texts:
             assert labels_of(text, labels, refusals="english") == [expected], text
-
-
-def test_refusals_of_your_own():
-    labels = {"oui": ["oui"]}
-    text = "Je ne peux pas dire oui"
+    labels, text = {"oui": ["oui"]}, "Je ne peux pas dire oui"
     assert labels_of(text, labels) == ["oui"]
-    for refusals in (["ne peux pas"], "/je ne (peux|veux) pas/", re.compile("ne peux")):
-        assert labels_of(text, labels, refusals=refusals) == ["(refusal)"]
+    for own in (["ne peux pas"], "/je ne (peux|veux) pas/", re.compile("ne peux")):
+        assert labels_of(text, labels, refusals=own) == ["(refusal)"]
 
 
 SPOKEN = st.sampled_from(["dog", "hot", "glass", "sorry, but I", "I cannot help", "x", ".", ""])
 ANSWERED = st.lists(st.lists(SPOKEN, max_size=5).map(" ".join), min_size=1, max_size=8)
-silent = pytest.mark.filterwarnings("ignore:WordListLabeler found no label")
 
 
-@silent
+@pytest.mark.filterwarnings("ignore:WordListLabeler found no label")
 @settings(max_examples=100)
 @given(ANSWERED, st.booleans())
 def test_every_text_has_a_label_and_is_counted(texts, exclusive):
@@ -374,47 +346,18 @@ def test_every_text_has_a_label_and_is_counted(texts, exclusive):
     assert labeler.unread_ == list(dict.fromkeys(unread))
 
 
-def test_it_keeps_the_index_and_survives_copies():
-    series = pd.Series(["dog", "cup"], index=[5, 2])
-    labeler = WordListLabeler(OBJECTS)
-    found = labeler.fit_transform(series)
-    assert found.index.tolist() == [5, 2]
-    assert found.columns.tolist() == labeler.get_feature_names_out().tolist()
-    for copy in (clone(labeler), pickle.loads(pickle.dumps(labeler))):
-        pd.testing.assert_frame_equal(copy.transform(series), found)
+UNION = FeatureUnion([("labels", WordListLabeler(OBJECTS))])
 
 
 @pytest.mark.parametrize(
-    ("how", "message"),
+    ("made", "text", "said"),
     [
-        ({"labels": {}}, "labels must name a task; got {}"),
-        ({"labels": {1: ["x"]}}, "labels must name tasks by text; got 1"),
-        ({"labels": {"(no label)": ["x"]}}, "labels must not name a task '(no label)'"),
-        ({"labels": {"a": "dog"}}, "labels['a'] must be a list of words or a regular expression"),
-        ({"labels": {"a": []}}, "labels['a'] must be a list of words or a regular expression"),
-        ({"labels": {"a": [3]}}, "labels must hold words; got 3"),
-        ({"labels": {"a": ["!"]}}, None),
-        ({"labels": {"a": [" "]}}, "labels must hold words; got ' ', which has no letter"),
-        ({"labels": {"a": ["/(/"]}}, "labels['a'] has a regular expression that is none: '/(/'"),
-        ({"labels": {"a": re.compile(b"x")}}, "labels['a'] must be a regular expression of text"),
-        ({"labels": {"a": ["x"]}, "refusals": "french"}, "refusals must be one of 'english'"),
+        (WordMasker(), "man", "replaced every word"),
+        (make_pipeline(WordMasker()), "man", "replaced every word"),
+        (UNION, "ein Hund", "no label in any of the 1 texts, such as 'ein Hund'"),
     ],
 )
-def test_labels_that_cannot_work_are_refused(how, message):
-    if message is None:  # a symbol is a word if it is listed
-        assert labels_of("Oh!", **how) == ["a"]
-        return
-    with pytest.raises(ValueError, match=re.escape(message)):
-        WordListLabeler(**how).fit(["a dog"])
-
-
-def test_texts_without_any_listed_word_are_pointed_out():
-    with pytest.warns(UserWarning, match=r"no label in any of the 2 texts, such as 'ein Hund'"):
-        WordListLabeler(OBJECTS).fit(["ein Hund", "eine Tasse"])
-
-
-def test_a_warning_of_a_step_that_joblib_runs_points_at_the_users_line():
-    union = FeatureUnion([("labels", WordListLabeler(OBJECTS))])
-    with pytest.warns(UserWarning, match="no label in any") as caught:
-        union.fit_transform(["ein Hund"])
+def test_a_warning_of_a_step_that_scikit_learn_runs_points_at_the_users_line(made, text, said):
+    with pytest.warns(UserWarning, match=said) as caught:
+        made.fit_transform([text])
     assert caught[0].filename == __file__
