@@ -5,13 +5,11 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.tree import DecisionTreeClassifier
 
 import skbiasamp
-from skbiasamp import (
-    Contingency,
-    LeakageAuditor,
-)
+from skbiasamp import Contingency, LeakageAuditor
 from skbiasamp.metrics import dataset_leakage, dpa_amplification, leakage_amplification
 
 # 100 rows of each label in each group to learn from; 150/50 and 50/150 to be judged on. With
@@ -25,15 +23,12 @@ TEST = {
 ALONE = {"y_train": TRAIN["y_true"], "sensitive_train": TRAIN["sensitive_features"]}
 
 
-def perfect(rows):
-    """Return rows with a model that is always right."""
-    return rows | {"y_pred": rows["y_true"], "sensitive_pred": rows["sensitive_features"]}
-
-
 def test_training_rows_teach_a_function_if_they_have_predictions():
     right = TEST | {"y_pred": TEST["y_true"]}
     predicted = TEST | {"y_pred": (TEST["sensitive_features"] == "m").astype(int)}
-    train = Contingency.from_labels(**perfect(TRAIN))
+    train = Contingency.from_labels(
+        **TRAIN, y_pred=TRAIN["y_true"], sensitive_pred=TRAIN["sensitive_features"]
+    )
     closed = {"cv": None, "equalize": None}
     for metric in (leakage_amplification, dpa_amplification):
         for labels in (right, right | {"y_pred": 1 - TEST["y_true"]}):
@@ -47,9 +42,7 @@ def test_training_rows_teach_a_function_if_they_have_predictions():
 
 
 def test_scores_are_cross_fitted_where_training_predictions_are_labels():
-    labels = {name: one for name, one in perfect(TEST).items() if name != "sensitive_pred"}
-    train = perfect(TRAIN)
-    del train["sensitive_pred"]
+    labels, train = ({**rows, "y_pred": rows["y_true"]} for rows in (TEST, TRAIN))
     train = Contingency.from_labels(**train)
     scores = np.where(TEST["y_true"] == 1, 1.7, -0.4)
     report = skbiasamp.audit(**labels, y_score=scores, y_train=train, random_state=0)
@@ -65,20 +58,20 @@ def test_tables_learnt_from_training_rows_are_judged_on_test_rows():
     def rows(n, lean):
         group = rng.integers(2, size=n)
         task = rng.integers(3, size=n)
-        return group, task, np.where(rng.random(n) < lean, 2 * group, task)
+        return task, np.where(rng.random(n) < lean, 2 * group, task), group
 
     train, test = rows(300, 0.5), rows(200, 0.3)
-    result = LeakageAuditor(attacker="exact", equalize=None, cv=None, interval=None)
-    cells = [
-        Contingency.from_labels(task, predicted, sensitive_features=group)
-        for group, task, predicted in (train, test)
-    ]
-    result = result.fit(cells[0]).audit(cells[1])
-    for column, side in (("quality_data", 1), ("quality_model", 2)):
-        shares = pd.crosstab(train[side], train[0], normalize="columns")
-        guess = shares.idxmax(axis=1).loc[test[side]].to_numpy()
-        recall = [(guess == test[0])[test[0] == group].mean() for group in (0, 1)]
-        assert result.table[column].item() == pytest.approx(np.mean(recall), abs=1e-12)
+    auditor = LeakageAuditor(attacker="exact", equalize=None, cv=None, interval=None)
+    auditor.fit(Contingency.from_labels(*train[:2], sensitive_features=train[2]))
+    result = auditor.audit(*test[:2], sensitive_features=test[2])
+    for side, column in enumerate(("quality_data", "quality_model")):
+        shares = pd.crosstab(train[side], train[2], normalize="columns")
+        expected = balanced_accuracy_score(test[2], shares.idxmax(axis=1)[test[side]])
+        assert result.table[column].item() == pytest.approx(expected, abs=1e-12)
+        known = {"y_train": train[side], "sensitive_train": train[2]}
+        leakage = dataset_leakage(test[side], sensitive_features=test[2], **known)
+        assert leakage == pytest.approx(expected, abs=1e-12)
+    assert result.statistics["dataset_leakage"] == result.table["quality_data"].item()
 
 
 @pytest.mark.parametrize("attacker", ["exact", DecisionTreeClassifier()])
@@ -140,13 +133,7 @@ def test_trained_attackers_learn_from_training_rows_of_several_labels():
     assert result.table["quality_data"].item() > 0.53
     clean = LeakageAuditor(equalize=None, n_draws=1, **options).fit(auditor.contingency_)
     value = clean.audit(*test[:2], sensitive_features=test[2]).table["quality_data"].item()
-    learnt = dataset_leakage(
-        test[0],
-        sensitive_features=test[2],
-        y_train=train[0],
-        sensitive_train=train[2],
-        attacker=LogisticRegression(),
-        n_draws=1,
-    )
+    known = {"y_train": train[0], "sensitive_train": train[2], "attacker": LogisticRegression()}
+    learnt = dataset_leakage(test[0], sensitive_features=test[2], **known, n_draws=1)
     assert_allclose(value, learnt, atol=1e-12)
     assert value > result.table["quality_data"].item() + 0.02  # perturbed labels reveal less
