@@ -105,6 +105,14 @@ def test_a_name_means_one_thing():
     assert not {name: parts for name, parts in homes.items() if len(parts) > 1}
 
 
+def test_no_filter_of_warnings_is_touched():
+    """An audit in one thread would hide warnings of another, and undo what it sets."""
+    touching = {"catch_warnings", "simplefilter", "filterwarnings", "resetwarnings"}
+    for parts, code in modules():
+        names = {getattr(node, "attr", None) for node in ast.walk(ast.parse(code))}
+        assert not names & touching, parts
+
+
 BASES = {"AttackAuditor", "CooccurrenceAuditor"}
 AUDITORS = {name for name in skbiasamp.metrics.__all__ if name.endswith("Auditor")} - BASES
 # A function has its own name.

@@ -1,6 +1,7 @@
 """Leakage and DPA as they are used: properties, attackers of all kinds, inputs of all kinds."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import joblib
@@ -10,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from pandas.testing import assert_frame_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import root_mean_squared_error
@@ -20,9 +22,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from test_predictability import TOLD, closed, simulated
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
 from skbiasamp.attackers import ExactAttacker
+from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics import dpa_amplification, leakage_amplification
 
 pytestmark = [
@@ -460,9 +464,9 @@ def leakage(**changed):
     return leakage_amplification(**GOOD | changed)
 
 
-def fitted_on(train, **test):
-    fitted = LeakageAuditor().fit(train["y_true"], sensitive_features=train["sensitive_features"])
-    return fitted.audit(**GOOD | test)
+def fitted(**changed):
+    auditor = LeakageAuditor().fit(GOOD["y_true"], sensitive_features=GOOD["sensitive_features"])
+    return auditor.audit(**GOOD | changed)
 
 
 of_numbers = partial(dpa, quality="inverse_rmse")
@@ -490,8 +494,8 @@ BAD = [
     (lambda: dpa(direction="A>T"), "'direction' parameter of dpa_amplification must be"),
     (lambda: leakage(y_pred=None), r"leakage amplification compares .* pass y_pred"),
     (lambda: leakage(fold=True, quality="f1"), r"fold=True .* got quality='f1'"),
-    (lambda: fitted_on(GOOD, **OTHERS), "groups 'x' and 'y' are in the audited data but were not"),
-    (lambda: fitted_on(GOOD, **WIDE), "y_true has 3 columns but the training labels had one"),
+    (lambda: fitted(**OTHERS), "groups 'x' and 'y' are in the audited data but were not"),
+    (lambda: fitted(**WIDE), "y_true has 3 columns but the training labels had one"),
 ]
 
 
@@ -526,3 +530,42 @@ def test_predictions_that_differ_are_counted_from_the_middle_of_scores():
         rows = Contingency.from_labels([0, 1] * 12, y_preds=models, **how)
         found = LeakageAuditor(attacker="exact", interval=None, random_state=0).compare(rows)
         assert found.churn["changed"].sum() == changed
+
+
+class Looking(DummyClassifier):
+    """An attacker that notes in how many threads linear algebra runs."""
+
+    seen = set()  # noqa: RUF012 - of all clones
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen.update(blas_threads())
+        return super().fit(X, y, sample_weight)
+
+
+def blas_threads():
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+
+def test_attackers_train_in_one_thread_and_leave_the_number_as_it_was():
+    def audit(seed):
+        auditor = LeakageAuditor(attacker=Looking(), n_draws=2, n_resamples=20, random_state=0)
+        auditor.audit(**simulated(300, seed))
+
+    with threadpool_limits(3, user_api="blas"):
+        before = blas_threads()
+        audit(0)
+        assert (Looking.seen, blas_threads()) == ({1}, before)
+    before = blas_threads()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(audit, range(8)))
+    assert blas_threads() == before
+
+
+def test_runs_of_one_model_say_once_what_they_share_and_lose_nothing():
+    y_true, y_pred, sex = [0, 0, 1, 1] * 25, [1, 1, 0, 0] * 25, ["f", "m"] * 50
+    auditor = LeakageAuditor(cv=None, n_resamples=20, random_state=0)
+    # The second list: only a later run shows it.
+    for y_preds in ([y_pred] * 3, [y_true, y_pred]):
+        with pytest.warns(UncertaintyWarning, match="worse than random") as caught:
+            auditor.audit_runs(y_true, y_preds, sensitive_features=sex)
+        assert [one.filename for one in caught] == [__file__]
