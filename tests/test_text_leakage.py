@@ -4,7 +4,6 @@ import os
 import re
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,14 +29,11 @@ PLACES = ["kitchen", "street", "park", "office", "beach", "garden"]
 THINGS = ["bike", "ball", "phone", "book", "dog", "cup"]
 
 
-def captions(rng, group, places=PLACES, lean=0.0):
+def captions(rng, group, lean=0.0):
     """Return captions whose place depends on the group as much as `lean` says."""
-    shares = np.full((2, len(places)), 1 / len(places))
-    shares[0, : len(places) // 2] += lean / len(places)
-    shares[0, len(places) // 2 :] -= lean / len(places)
-    shares[1] = shares[0][::-1]
+    shares = (1 + lean * np.repeat([1, -1], 3)) / 6
     who = np.where(group == "f", "woman", "man")
-    place = [rng.choice(places, p=shares[int(one == "m")]) for one in group]
+    place = [rng.choice(PLACES, p=shares[:: -1 if one == "m" else 1]) for one in group]
     thing = rng.choice(THINGS, size=len(group))
     return [f"a {a} with a {b} in the {c}" for a, b, c in zip(who, thing, place, strict=True)]
 
@@ -56,11 +52,6 @@ def world():
 @pytest.fixture(scope="module")
 def quick():
     return LICAuditor(n_draws=2, n_resamples=199, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def result(quick, world):
-    return quick.audit(**world)
 
 
 def lic_by_hand(texts, group, folds, attacker):
@@ -85,7 +76,6 @@ def lic_by_hand(texts, group, folds, attacker):
 
 def test_lic_is_what_scikit_learn_gives_on_the_same_folds(world):
     """Every text is distinct, so that its row is in a known fold."""
-    rng = np.random.default_rng(1)
     texts = np.array([f"{one} {i}x" for i, one in enumerate(world["y_pred"])], dtype=object)
     group = world["sensitive_features"]
     attacker = make_pipeline(TfidfVectorizer(min_df=2), LogisticRegression())
@@ -93,7 +83,7 @@ def test_lic_is_what_scikit_learn_gives_on_the_same_folds(world):
         attacker=attacker, n_draws=1, interval=None, masker=None, equalize=None, random_state=3
     )
     test = auditor.count_audited(texts, texts, sensitive_features=group)
-    done = auditor._run(test, np.random.default_rng(rng.integers(9)))
+    done = auditor._run(test, np.random.default_rng(1))
     cells, folds = done.pair.cells, done.trained.folds[0].argmax(axis=0)
     held = done.pair.model.texts[done.pair.model.input_codes]
     of_text = dict(zip(held, folds, strict=True))
@@ -104,39 +94,41 @@ def test_lic_is_what_scikit_learn_gives_on_the_same_folds(world):
 
 def test_an_attacker_that_counts_no_words_gets_the_texts(world, quick):
     lengths = FunctionTransformer(lambda texts: np.array([[len(one)] for one in texts]))
-    found = clone(quick).set_params(attacker=make_pipeline(lengths, LogisticRegression()))
-    result = found.audit(**world)
-    assert result.words is None  # lengths have no names
-    assert result.table["quality_model"].item() < 0.3
-    # A forest has no weights of words.
+    # Lengths have no names, and a forest has no weights of words.
     forest = make_pipeline(CountVectorizer(), RandomForestClassifier(5, max_depth=3))
-    result = clone(quick).set_params(attacker=forest, n_draws=1, interval=None).audit(**world)
-    assert result.words is None
+    for attacker in (make_pipeline(lengths, LogisticRegression()), forest):
+        result = clone(quick).set_params(attacker=attacker, interval=None).audit(**world)
+        assert result.words is None
+        assert (result.table["quality_model"].item() < 0.3) == (attacker is not forest)
 
 
-def test_texts_without_a_trace_of_the_group_reveal_less(world, quick):
-    rng = np.random.default_rng(2)
-    neutral = [f"a person with a {one}" for one in rng.choice(THINGS, size=600)]
-    biased = world | {"y_true": world["y_pred"], "y_pred": neutral}
-    result = clone(quick).set_params(equalize=None).audit(**biased)
-    assert result.high < 0
-    assert result.verdict == "reveals less"
-    assert result.table["quality_model"].item() == pytest.approx(0.25, abs=0.04)
-
-
-def test_more_of_the_group_in_the_texts_is_more_leakage(world, quick, result):
+def test_more_of_the_group_in_the_texts_is_more_leakage(world, quick):
+    result = quick.audit(**world)
     assert result.low > 0
     assert result.verdict == "reveals more"
-    row = result.table.iloc[0]
-    assert float(result) == pytest.approx(row["quality_model"] - row["quality_data"])
     guesses = result.facts.guesses
     assert guesses.chance == pytest.approx(0.25)
     assert guesses.predictions > guesses.labels
     # Without a mask, texts name the group.
-    shown = clone(quick).set_params(masker=None, interval=None).audit(**world)
+    alone = clone(quick).set_params(interval=None)
+    shown = clone(alone).set_params(masker=None).audit(**world)
     assert shown.table[["quality_data", "quality_model"]].to_numpy().min() > 0.9
-    own = clone(quick).set_params(masker=WordMasker(["man", "woman"]), interval=None)
+    own = clone(alone).set_params(masker=WordMasker(["man", "woman"]))
     assert own.score(**world) == float(result)
+    # Words of the default attacker are a sparse matrix, whose rows len() does not count.
+    found = clone(alone).set_params(quality="accuracy").audit(**world)
+    assert 0.5 < found.table["quality_data"].item() < found.table["quality_model"].item() <= 1
+    # Without a trace of the group they reveal less.
+    neutral = [f"a person with a {one}" for one in np.resize(THINGS, 600)]
+    biased = world | {"y_true": world["y_pred"], "y_pred": neutral}
+    less = clone(quick).set_params(equalize=None).audit(**biased)
+    assert less.high < 0
+    assert less.verdict == "reveals less"
+    assert less.table["quality_model"].item() == pytest.approx(0.25, abs=0.04)
+    # The words of several runs would be those of one of them.
+    runs = {"y_preds": [world["y_pred"], neutral], "y_true": world["y_true"]}
+    found = alone.audit_runs(**runs, sensitive_features=world["sensitive_features"])
+    assert found.words is None
 
 
 def test_words_that_the_model_never_uses_become_one_token():
@@ -181,20 +173,12 @@ def test_intervals_hold_that_attackers_learn_from_rows_too():
 
 
 def test_a_scorer_scores_captioners(world, quick):
-    class Captioner:
-        def predict(self, X):
-            return np.array(world["y_pred"], dtype=object)
-
-    scorer = amplification_scorer(clone(quick).set_params(interval=None))
+    captioner = FunctionTransformer()
+    captioner.predict = lambda X: np.array(world["y_pred"], dtype=object)
+    auditor = clone(quick).set_params(interval=None)
     rows = {"sensitive_features": world["sensitive_features"]}
-    found = scorer(Captioner(), np.zeros((600, 1)), world["y_true"], **rows)
-    assert found == pytest.approx(-abs(quick.score(**world)), abs=1e-9)
-
-
-def test_jobs_change_no_number(world, quick):
-    one = clone(quick).set_params(interval=None)
-    with joblib.parallel_config(backend="threading"):
-        assert one.set_params(n_jobs=2).score(**world) == one.set_params(n_jobs=None).score(**world)
+    found = amplification_scorer(auditor)(captioner, np.zeros((600, 1)), world["y_true"], **rows)
+    assert found == pytest.approx(-abs(auditor.score(**world)), abs=1e-9)
 
 
 def bad(**changed):
@@ -207,68 +191,40 @@ def bad(**changed):
     } | changed
 
 
+NEVER = make_pipeline(TfidfVectorizer(min_df=99), LogisticRegression())
+NO_TEXT = [
+    ({"y_true": [None] + ["a dog"] * 59}, r"y_true has .* in 1 row, at position 0\. Pass ''"),
+    ({"y_pred": ["a dog"] * 59 + [3]}, r"y_pred must hold texts; got 3\."),
+    ({"y_pred": [0.5, 1.5] * 30}, r"y_pred must hold texts; got 0\.5\."),
+    ({"y_true": [""] * 60}, r"y_true must hold texts; all of them are empty\."),
+    ({"y_true": np.full((60, 2), "a")}, r"y_true must hold one text a row; got 2 columns"),
+    ({"y_pred": ["ein Hund läuft"] * 60}, r"y_true and y_pred have no word in common"),
+    ({"y_pred": ["man", "women"] * 30}, r"y_pred has no word left .*Mask fewer words"),
+    ({"y_pred": ["🐶", "👍"] * 30}, r"y_pred has no word left for an attacker\. Mask fewer"),
+    ({"y_pred": None}, r"LIC amplification compares .*: pass y_pred\."),
+]
+NO_ATTACKER = [
+    ({"attacker": LogisticRegression()}, "attacker must be a pipeline from texts"),
+    ({"masker": FunctionTransformer(lambda texts: texts[:3])}, "one text for each text"),
+    ({"masker": pd.DataFrame({"a": [1]})}, "'masker' parameter of LICAuditor"),
+    ({"attacker": NEVER}, "found no words in the texts"),
+]
+
+
 @pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        (
-            {"y_true": [None] + ["a dog"] * 59},
-            r"y_true has missing values in 1 row, at position 0\. Pass ''",
-        ),
-        ({"y_pred": ["a dog"] * 59 + [3]}, r"y_pred must hold texts; got 3\."),
-        ({"y_pred": [0.5, 1.5] * 30}, r"y_pred must hold texts; got 0\.5\."),
-        ({"y_true": [""] * 60}, r"y_true must hold texts; all of them are empty\."),
-        ({"y_true": np.full((60, 2), "a")}, r"y_true must hold one text a row; got 2 columns"),
-        ({"y_pred": ["ein Hund läuft"] * 60}, r"y_true and y_pred have no word in common"),
-        ({"y_pred": ["man", "women"] * 30}, r"y_pred has no word left .*Mask fewer words"),
-        ({"y_pred": ["🐶", "👍"] * 30}, r"y_pred has no word left for an attacker\. Mask fewer"),
-        ({"y_pred": None}, r"LIC amplification compares .*: pass y_pred\."),
-    ],
+    ("changed", "params", "message"),
+    [(changed, {}, message) for changed, message in NO_TEXT]
+    + [({}, params, message) for params, message in NO_ATTACKER],
 )
-def test_what_is_no_text_is_named(changed, message):
+def test_what_cannot_be_attacked_is_named(changed, params, message):
     with pytest.raises(ValueError, match=message):
-        LICAuditor(n_draws=1).audit(**bad(**changed))
+        LICAuditor(n_draws=1, **params).audit(**bad(**changed))
 
 
 def test_texts_of_one_group_reveal_nothing():
     with pytest.warns(UndefinedMetricWarning, match="one value only"):
         result = LICAuditor(n_draws=1).audit(**bad(sensitive_features=["f"] * 60))
     assert (result.value, result.words) == (0, None)
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"attacker": LogisticRegression()}, "attacker must be a pipeline from texts"),
-        ({"masker": FunctionTransformer(lambda texts: texts[:3])}, "one text for each text"),
-        ({"masker": pd.DataFrame({"a": [1]})}, "'masker' parameter of LICAuditor"),
-        (
-            {"attacker": make_pipeline(TfidfVectorizer(min_df=99), LogisticRegression())},
-            "found no words in the texts",
-        ),
-    ],
-)
-def test_parameters_that_cannot_be_are_named(params, message):
-    with pytest.raises(ValueError, match=message):
-        LICAuditor(n_draws=1, **params).audit(**bad())
-
-
-def test_the_mean_over_runs_says_what_guessing_reaches(world, quick):
-    rows = {name: list(values[:200]) for name, values in world.items()}
-    runs = [rows.pop("y_pred"), list(world["y_pred"][200:400])]
-    found = quick.audit_runs(y_preds=runs, **rows)
-    alone = [quick.audit(y_pred=one, **rows) for one in runs]
-    chances = [one.statistics["chance_model"] for one in alone]
-    assert found.value == pytest.approx(np.mean([one.value for one in alone]))
-    assert found.statistics["chance_model"] == pytest.approx(np.mean(chances))
-    assert found.facts.guesses.chance == pytest.approx(np.mean(chances))
-    assert found.words is None  # they would be those of one run
-
-
-def test_the_share_of_right_guesses_is_a_quality(world):
-    """Words of the default attacker are a sparse matrix, whose rows len() does not count."""
-    found = LICAuditor(quality="accuracy", n_draws=1, interval=None, random_state=0).audit(**world)
-    assert 0.5 < found.table["quality_data"].item() < found.table["quality_model"].item() <= 1
-    assert found.facts.guesses.predictions == found.table["quality_model"].item()
 
 
 def test_metrics_of_labels_and_of_texts_are_audited_apart():
@@ -320,8 +276,6 @@ def test_a_stronger_association_is_amplified_in_both_directions(direction, biase
     result = audits[direction]
     assert result.low > 0
     assert result.verdict == "reveals more"
-    about = "the tasks" if direction == "A->T" else "the group"
-    assert f"The predictions reveal {about} more than" in result.sentence
     back = of(direction).audit(**biased | {"y_true": biased["y_pred"], "y_pred": biased["y_true"]})
     assert back.high < 0
 
@@ -338,20 +292,17 @@ def test_from_task_to_group_it_is_lic_in_another_form(biased, audits):
 
 def test_the_value_is_the_mean_over_tasks_of_the_ratio(biased):
     result = of("A->T").set_params(n_draws=1, interval=None).audit(**biased)
-    table = result.table
-    assert table["task"].tolist() == ["bike", "cake", "dog"]
+    table, words = result.table, result.words
+    assert table["task"].tolist() == WORDS
     assert set(table["group"]) == {"(all)"}
     ratio = table["delta"] / (table["quality_model"] + table["quality_data"])
     np.testing.assert_allclose(table["amplification"], ratio)
     assert result.value == pytest.approx(ratio.mean())
-
-
-def test_words_of_the_tasks_are_hidden_from_the_attacker(audits):
-    words = audits["A->T"].words
+    # Words of the tasks are hidden from the attacker.
     assert not words["word"].str.contains("bike|cake|dog").any()
     own = words[(words["source"] == "model texts") & (words["target"] == "cake")]
     assert "woman" in own["word"].iloc[0]
-    assert set(words["target"]) == {"bike", "cake", "dog"}
+    assert set(words["target"]) == set(WORDS)
 
 
 def test_the_association_alone_is_found_not_how_often_a_task_is_named():
@@ -395,13 +346,8 @@ def test_models_and_runs_are_compared_on_the_same_tasks(biased):
     assert not np.isnan(table["amplification"]).any()
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"direction": "A->T"}, "tasks must name the words of each task if direction='A->T'"),
-        ({"direction": "A->T", "tasks": {"bike": []}}, "bike"),
-    ],
-)
-def test_parameters_of_dbac_that_cannot_be_are_named(params, message, biased):
-    with pytest.raises(ValueError, match=message):
-        DBACAuditor(**params).audit(**biased)
+def test_tasks_need_words(biased):
+    with pytest.raises(ValueError, match="tasks must name the words of each task if direction='A"):
+        DBACAuditor("A->T").audit(**biased)
+    with pytest.raises(ValueError, match="bike"):
+        DBACAuditor("A->T", tasks={"bike": []}).audit(**biased)
