@@ -273,26 +273,22 @@ def test_numbers_are_equalised_with_noise_as_large_as_the_errors():
     assert float(result) == pytest.approx(0, abs=0.01)
 
 
-@pytest.mark.parametrize("direction", [None, "T->A"])
-def test_continuous_attributes_are_told_by_regressors(direction):
+def test_continuous_attributes_are_told_by_regressors():
     rng = np.random.default_rng(0)
-    task = rng.integers(2, size=500)
-    income = rng.normal(size=500)
+    task, income = rng.integers(2, size=500), rng.normal(size=500)
+    predicted = (income + 0.5 * rng.normal(size=500) > 0).astype(int)
+    guess = task + rng.normal(size=500)
     options = {"quality": "inverse_rmse", "equalize": None, "interval": None, "random_state": 0}
-    if direction is None:
-        predicted = (income + 0.5 * rng.normal(size=500) > 0).astype(int)
-        result = LeakageAuditor(**options).audit(task, predicted, sensitive_features=income)
-        told = pd.Series(income).groupby(predicted).transform("mean")
-        expected = 1 / root_mean_squared_error(income, told)
-    else:
-        guess = task + rng.normal(size=500)
-        result = DPAAuditor(direction, attacker=KNeighborsRegressor(50), **options).audit(
-            task, sensitive_features=income, sensitive_pred=guess
-        )
-        told = pd.Series(guess).groupby(task).transform("mean")
-        expected = 1 / root_mean_squared_error(guess, told)
-    assert result.table["quality_model"].item() == pytest.approx(expected, rel=0.05)
-    assert result.table["quality_data"].item() == pytest.approx(1 / income.std(), rel=0.05)
+    labels = {"y_true": task, "sensitive_features": income}
+    dpa = DPAAuditor("T->A", attacker=KNeighborsRegressor(50), **options)
+    for result, target, known in (
+        (LeakageAuditor(**options).audit(**labels, y_pred=predicted), income, predicted),
+        (dpa.audit(**labels, sensitive_pred=guess), guess, task),
+    ):
+        told = pd.Series(target).groupby(known).transform("mean")
+        expected = 1 / root_mean_squared_error(target, told)
+        assert result.table["quality_model"].item() == pytest.approx(expected, rel=0.05)
+        assert result.table["quality_data"].item() == pytest.approx(1 / income.std(), rel=0.05)
 
 
 def test_scores_of_few_values_are_the_labels_they_stand_for():
@@ -304,14 +300,10 @@ def test_scores_of_few_values_are_the_labels_they_stand_for():
     three = two | {"y_true": task, "y_pred": predicted}
     for world, scores in [
         (two, np.where(p, 1.7, -0.4)),  # logits
-        (two, np.where(columns, 1.7, -0.4)),
-        (two, np.where(p, 0.9, 0.2)),
         (two, np.where(p, 0.9, 0.2).astype(np.float32)),
         (two, np.where(columns, [-2.0, 0.3], [1.0, -5.0])),
         (two, np.where(columns, [0.1, 0.9], [0.8, 0.2])),
-        (two, np.eye(2)[p]),
         (two, np.eye(2, dtype=int)[p]),
-        (three, np.eye(3)[predicted]),
         (three, 5 * np.eye(3)[predicted] - 2),
         (tasks, 3.0 * tasks["y_pred"] - 1),
     ]:
@@ -332,9 +324,6 @@ def test_several_attributes_are_told_by_an_attacker_each():
     for column, rows in (("sex", [0, 1]), ("age", [2, 3])):
         own = LeakageAuditor(**options).audit(**world, sensitive_features=both[column])
         assert_close(result.table["amplification"][rows], float(own))
-    crossed = LeakageAuditor(**options).audit(**world, sensitive_features=both)
-    named = LeakageAuditor(**options).audit(**world, sensitive_features=both["sex"] + both["age"])
-    assert float(crossed) == float(named)
 
 
 @every_auditor
@@ -372,22 +361,6 @@ def test_tasks_have_a_row_each_and_the_value_is_their_mean():
     for task in range(3):  # one alone is told no worse than beside others
         alone = world | {name: world[name][:, task] for name in TOLD[:2]}
         assert_close(closed(alone, "A->T"), table["amplification"][task])
-
-
-def test_the_quality_of_a_guess_stands_beside_that_of_attackers():
-    world, options = simulated(400), {"interval": None, "random_state": 0}
-    for auditor in (LeakageAuditor(**options), DPAAuditor(**options)):
-        result = auditor.audit(**world)
-        assert result.statistics["chance_data"] == result.statistics["chance_model"] == 0.5
-        assert result.facts.guesses.chance == 0.5
-    result = DPAAuditor(**options, quality="accuracy", equalize=None).audit(**world)
-    for side, labels in (("data", world["y_true"]), ("model", world["y_pred"])):
-        most = np.bincount(labels).max() / 400
-        assert result.statistics[f"chance_{side}"] == pytest.approx(most, abs=1e-12)
-    assert result.facts.guesses.chance == pytest.approx(most)
-    # Inverse qualities are no shares of rows.
-    result = DPAAuditor(**options, quality="inverse_log_loss").audit(**world)
-    assert "%" not in result.sentence.replace("95 %", "")
 
 
 def test_trained_attackers_are_as_uncertain_as_the_exact_one():
@@ -515,21 +488,6 @@ def test_inputs_that_training_did_not_have_are_told_the_most_frequent_class():
     new = np.array([[0, 1]] * 10)
     result = result.audit(new, new, sensitive_features=["f"] * 8 + ["m"] * 2)
     assert result.table["quality_data"].item() == result.statistics["dataset_leakage"] == 0.8
-
-
-def test_predictions_that_differ_are_counted_from_the_middle_of_scores():
-    """The second model has the scores of six rows in the opposite order."""
-    for scores, changed in (
-        ([-1, 0.2, 0.3, 0.4, 0.6, 0.9], 2),  # below 0: logits, whose middle is 0
-        ([0.2, 0.4, 0.6, 0.9, 2, 3], 0),  # above 1 too
-        ([0.1, 0.2, 0.3, 0.6, 0.8, 0.9], 6),  # probabilities: one half
-    ):
-        one = np.array(scores * 4, dtype=float)
-        models = {"one": one, "other": np.concatenate([one[:6][::-1], one[6:]])}
-        how = {"sensitive_features": ["f", "m", "m"] * 8, "scores": True}
-        rows = Contingency.from_labels([0, 1] * 12, y_preds=models, **how)
-        found = LeakageAuditor(attacker="exact", interval=None, random_state=0).compare(rows)
-        assert found.churn["changed"].sum() == changed
 
 
 class Looking(DummyClassifier):

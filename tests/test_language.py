@@ -116,24 +116,3 @@ def test_the_check_finds_what_it_should_and_says_what_to_write(tmp_path):
     module = tmp_path / "module.py"
     module.write_text('"""A `coin` of words."""\nx = f"no {1} clear" + "effect"\n', "utf-8")
     assert {text for _, text in texts_of(module)} == {"A  of words.", "no {} clear", "effect"}
-
-
-# Variables, arguments and functions called so do not say what they hold.
-VAGUE = {"one", "found", "seen"}
-
-
-def vague_names(code):
-    """Yield the line of each name that code gives to something without saying what it holds."""
-    for node in ast.walk(ast.parse(code)):
-        match node:
-            case ast.Name(name, ast.Store()) | ast.arg(name) | ast.FunctionDef(name):
-                words = set(name.replace("held_out", "").split("_"))
-                if name in VAGUE or {"held", "told", "said"} & words:
-                    yield node.lineno, name
-
-
-def test_names_say_what_they_hold():
-    names = vague_names("def is_told(one): found = label = 1")
-    assert [name for _, name in names] == ["is_told", "one", "found"]
-    named = {path.name: [*vague_names(path.read_text("utf-8"))] for path in MODULES}
-    assert not [one for one in named.items() if one[1]]

@@ -28,7 +28,6 @@ from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.merging import ordered
 from skbiasamp.metrics import dataset_leakage, dpa_amplification, leakage_amplification
 
-looked_at = settings(max_examples=15)
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
     pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning"),
@@ -197,39 +196,23 @@ def test_balanced_compas_has_the_dpa_of_its_printed_counts(direction, published,
     assert 0 < result.low < trained < result.high
 
 
-@pytest.fixture(scope="module")
-def imsitu():
-    files = [data_folder() / f"imsitu_{part}.csv.gz" for part in ("train", "test")]
-    if not all(file.exists() for file in files):
+@pytest.mark.parametrize(("alpha", "published"), [(None, 0.6826), (3, 0.6811), (2, 0.6815)])
+def test_imsitu_verbs_tell_gender_as_published(alpha, published):
+    """Wang et al. 2019, Table 1, with trained networks."""
+    try:
+        train, test = (
+            pd.read_csv(data_folder() / f"imsitu_{part}.csv.gz") for part in ("train", "test")
+        )
+    except FileNotFoundError:
         pytest.skip("the annotations of imSitu are not here: name their folder in SKBIASAMP_DATA")
-    return [pd.read_csv(file) for file in files]
-
-
-@pytest.mark.parametrize(
-    ("alpha", "measured", "published"),
-    [(None, 0.685, 0.6826), (3, 0.688, 0.6811), (2, 0.688, 0.6815), (1, 0.5, None)],
-)
-def test_imsitu_verbs_tell_gender_as_published(imsitu, alpha, measured, published):
-    """Wang et al. 2019, Table 1, with trained networks. Where verbs are balanced one by one
-    (α = 1), their 53.99 % are what choosing a snapshot and folding at ½ make of chance."""
-    train, test = imsitu
-    if alpha is not None:
-        train = train[train[f"ratio_{alpha}"] == 1]
-    value = dataset_leakage(
-        test["verb"],
-        sensitive_features=test["gender"],
-        y_train=train["verb"],
-        sensitive_train=train["gender"],
-        random_state=0,
-    )
-    assert value == pytest.approx(measured, abs=5e-4)
-    if published is not None:
-        assert value == pytest.approx(published, abs=0.008)
-        shares = pd.crosstab(train["verb"], train["gender"], normalize="columns")
-        told = shares.idxmax(axis=1)[test["verb"]]
-        by_hand = balanced_accuracy_score(test["gender"], told)
-        # A verb that the table does not have, or has in equal shares, is told by halves.
-        assert value == pytest.approx(by_hand, abs=1e-3)
+    train = train if alpha is None else train[train[f"ratio_{alpha}"] == 1]
+    known = {"y_train": train["verb"], "sensitive_train": train["gender"], "random_state": 0}
+    value = dataset_leakage(test["verb"], sensitive_features=test["gender"], **known)
+    assert value == pytest.approx(published, abs=0.008)
+    shares = pd.crosstab(train["verb"], train["gender"], normalize="columns")
+    by_hand = balanced_accuracy_score(test["gender"], shares.idxmax(axis=1)[test["verb"]])
+    # A verb that the table does not have, or has in equal shares, is told by halves.
+    assert value == pytest.approx(by_hand, abs=1e-3)
 
 
 @every_metric
@@ -332,16 +315,9 @@ def test_a_callable_quality_is_as_good_as_a_named_one():
     ):
         value = closed(world, metric, quality=name, **options)
         assert closed(world, metric, quality=score, **options) == pytest.approx(value, abs=1e-12)
-    seen = []
-
-    def share_told(y_true, y_pred):
-        seen.append(len(y_true))
-        return float(np.mean(y_true == y_pred))
-
     # Without weights it sees repeated rows.
-    value = closed(world, "A->T", quality=share_told)
+    value = closed(world, "A->T", quality=lambda y_true, y_pred: np.mean(y_true == y_pred))
     assert value == pytest.approx(closed(world, "A->T"), abs=2e-3)
-    assert min(seen) >= 998
 
 
 def test_folding_hides_attackers_below_chance():
@@ -364,19 +340,6 @@ def as_rows(table):
     """Return the input and the class of every row."""
     seen, told = (axis.ravel() for axis in np.indices(table.shape))
     return np.repeat(seen, table.ravel()), np.repeat(told, table.ravel())
-
-
-@looked_at
-@given(small_tables())
-def test_no_table_is_better_than_the_exact_attacker(table):
-    """All n_classes ** n_inputs tables, judged by scikit-learn."""
-    seen, told = as_rows(table)
-    tables = np.array(list(product(range(table.shape[1]), repeat=table.shape[0])))
-    for quality, balanced in product(["accuracy", "balanced_accuracy"], (False, True)):
-        score = SCORES["balanced_accuracy" if balanced else quality]
-        best = max(score(told, guess[seen]) for guess in tables)
-        how = {"quality": quality, "balanced": balanced, "attacker": "exact", "cv": None}
-        assert dataset_leakage(seen, sensitive_features=told, **how) == pytest.approx(best)
 
 
 @pytest.mark.parametrize("quality", QUALITIES)

@@ -13,7 +13,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from discovery import auditors, public_classes, public_estimators
-from sklearn.linear_model import LogisticRegression
 from test_function_metric import gap
 
 import skbiasamp
@@ -175,23 +174,6 @@ def test_fitted_auditors_hold_no_frames_which_skops_cannot_store(kind):
     auditor = fitted(kind)
     audited(auditor)
     assert not holds(auditor, pd.DataFrame | pd.Series | pd.Index)
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [one for one in ESTIMATORS if "sensitive" in inspect.signature(one).parameters],
-    ids=lambda kind: kind.__name__,
-)
-def test_what_knows_the_sensitive_feature_holds_no_frames(kind):
-    if kind.__name__ == "AdversarialClassifier":
-        pytest.skip("networks")
-    known = inspect.signature(kind).parameters
-    options = {"estimator": LogisticRegression()} if "estimator" in known else {}
-    options |= {"drop_sensitive": False} if "drop_sensitive" in known else {}
-    model = kind(**options, sensitive="sex")
-    frame = FRAME[["predicted"]].assign(sex=(FRAME["sex"] == "m").astype(int))
-    model.fit(frame, FRAME["hired"])
-    assert not holds(model, pd.DataFrame | pd.Series)
 
 
 RESULTS = [

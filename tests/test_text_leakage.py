@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import skbiasamp
-from skbiasamp import LICAuditor, amplification_scorer
+from skbiasamp import LICAuditor
 from skbiasamp.metrics import DBACAuditor, dbac_amplification, lic_amplification
 from skbiasamp.text import WordMasker
 
@@ -170,15 +170,6 @@ def test_intervals_hold_that_attackers_learn_from_rows_too():
     wider = np.sqrt(1 + 1.5 * 5 / 4)
     np.testing.assert_allclose(LICAuditor()._spread(drawn), [[1 - wider], [1 + wider]])
     np.testing.assert_allclose(LICAuditor(holdout=True)._spread(drawn), drawn)
-
-
-def test_a_scorer_scores_captioners(world, quick):
-    captioner = FunctionTransformer()
-    captioner.predict = lambda X: np.array(world["y_pred"], dtype=object)
-    auditor = clone(quick).set_params(interval=None)
-    rows = {"sensitive_features": world["sensitive_features"]}
-    found = amplification_scorer(auditor)(captioner, np.zeros((600, 1)), world["y_true"], **rows)
-    assert found == pytest.approx(-abs(auditor.score(**world)), abs=1e-9)
 
 
 def bad(**changed):
