@@ -490,6 +490,17 @@ def test_inputs_that_training_did_not_have_are_told_the_most_frequent_class():
     assert result.table["quality_data"].item() == result.statistics["dataset_leakage"] == 0.8
 
 
+def test_predictions_that_differ_are_counted_from_the_middle_of_scores():
+    """The second model has the scores of six rows in the opposite order."""
+    how = {"sensitive_features": ["f", "m", "m"] * 8, "scores": True}
+    auditor = LeakageAuditor(attacker="exact", interval=None, random_state=0)
+    # Above 1 they are logits, whose middle is 0; else probabilities.
+    for scores, changed in (([0.2, 0.4, 0.6, 0.9, 2, 3], 0), ([0.1, 0.2, 0.3, 0.6, 0.8, 0.9], 6)):
+        models = {"one": np.tile(scores, 4), "other": np.r_[scores[::-1], np.tile(scores, 3)]}
+        rows = Contingency.from_labels([0, 1] * 12, y_preds=models, **how)
+        assert auditor.compare(rows).churn["changed"].sum() == changed
+
+
 class Looking(DummyClassifier):
     """An attacker that notes in how many threads linear algebra runs."""
 

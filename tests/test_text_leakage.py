@@ -25,28 +25,31 @@ CAPTIONS = Path(DATA) / "captions_models.csv.gz"
 needs_captions = pytest.mark.skipif(
     not CAPTIONS.is_file(), reason="SKBIASAMP_DATA lacks captions_models.csv.gz"
 )
-PLACES = ["kitchen", "street", "park", "office", "beach", "garden"]
 THINGS = ["bike", "ball", "phone", "book", "dog", "cup"]
+WORDS = ["bike", "cake", "dog"]
 
 
-def captions(rng, group, lean=0.0):
-    """Return captions whose place depends on the group as much as `lean` says."""
-    shares = (1 + lean * np.repeat([1, -1], 3)) / 6
-    who = np.where(group == "f", "woman", "man")
-    place = [rng.choice(PLACES, p=shares[:: -1 if one == "m" else 1]) for one in group]
-    thing = rng.choice(THINGS, size=len(group))
-    return [f"a {a} with a {b} in the {c}" for a, b, c in zip(who, thing, place, strict=True)]
+def said(lean_data=0.0, lean_model=0.0, n=400, seed=0):
+    """Return captions that name a thing, which depends on the group as much as `lean` says."""
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["f", "m"], n)
+
+    def texts(lean):
+        own = np.where(group == "f", "cake", "bike")
+        thing = np.where(rng.random(n) < lean, own, rng.choice(WORDS, n))
+        who = np.where(group == "f", "woman", "man")
+        return [f"a {a} has a {b} today" for a, b in zip(who, thing, strict=True)]
+
+    return {
+        "y_true": texts(lean_data),
+        "y_pred": texts(lean_model),
+        "sensitive_features": group,
+    }
 
 
 @pytest.fixture(scope="module")
 def world():
-    rng = np.random.default_rng(0)
-    group = rng.choice(["f", "m"], 600)
-    return {
-        "y_true": captions(rng, group, lean=0.2),
-        "y_pred": captions(rng, group, lean=0.8),
-        "sensitive_features": group,
-    }
+    return said(0.1, 0.8)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +92,7 @@ def test_lic_is_what_scikit_learn_gives_on_the_same_folds(world):
     of_text = dict(zip(held, folds, strict=True))
     expected = lic_by_hand(texts, group, np.array([of_text[one] for one in texts]), attacker)
     assert done.qualities.model.item() == pytest.approx(expected, abs=1e-4)
-    assert cells.total == 600
+    assert cells.total == 400
 
 
 def test_an_attacker_that_counts_no_words_gets_the_texts(world, quick):
@@ -119,9 +122,9 @@ def test_more_of_the_group_in_the_texts_is_more_leakage(world, quick):
     found = clone(alone).set_params(quality="accuracy").audit(**world)
     assert 0.5 < found.table["quality_data"].item() < found.table["quality_model"].item() <= 1
     # Without a trace of the group they reveal less.
-    neutral = [f"a person with a {one}" for one in np.resize(THINGS, 600)]
-    biased = world | {"y_true": world["y_pred"], "y_pred": neutral}
-    less = clone(quick).set_params(equalize=None).audit(**biased)
+    neutral = [f"a person with a {one}" for one in np.resize(THINGS, 400)]
+    other = world | {"y_true": world["y_pred"], "y_pred": neutral}
+    less = clone(quick).set_params(equalize=None).audit(**other)
     assert less.high < 0
     assert less.verdict == "reveals less"
     assert less.table["quality_model"].item() == pytest.approx(0.25, abs=0.04)
@@ -156,11 +159,8 @@ def test_groups_by_coin_toss_are_not_significant():
     """Texts of equal quality that do not depend on the group: at most 5 % are significant."""
     found = []
     for seed in range(12):
-        rng = np.random.default_rng(seed)
-        group = rng.choice(["f", "m"], 200)
-        texts = [captions(rng, np.full(200, "m")) for _ in range(2)]
         auditor = LICAuditor(n_draws=2, cv=3, n_resamples=99, random_state=seed)
-        found.append(auditor.audit(*texts, sensitive_features=group).verdict)
+        found.append(auditor.audit(**said(n=200, seed=seed)).verdict)
     assert sum(one != "no clear effect" for one in found) <= 2
 
 
@@ -170,16 +170,6 @@ def test_intervals_hold_that_attackers_learn_from_rows_too():
     wider = np.sqrt(1 + 1.5 * 5 / 4)
     np.testing.assert_allclose(LICAuditor()._spread(drawn), [[1 - wider], [1 + wider]])
     np.testing.assert_allclose(LICAuditor(holdout=True)._spread(drawn), drawn)
-
-
-def bad(**changed):
-    rng = np.random.default_rng(0)
-    group = np.array(["f", "m"] * 30)
-    return {
-        "y_true": captions(rng, group),
-        "y_pred": captions(rng, group),
-        "sensitive_features": group,
-    } | changed
 
 
 NEVER = make_pipeline(TfidfVectorizer(min_df=99), LogisticRegression())
@@ -209,47 +199,23 @@ NO_ATTACKER = [
 )
 def test_what_cannot_be_attacked_is_named(changed, params, message):
     with pytest.raises(ValueError, match=message):
-        LICAuditor(n_draws=1, **params).audit(**bad(**changed))
+        LICAuditor(n_draws=1, **params).audit(**said(n=60) | changed)
 
 
 def test_texts_of_one_group_reveal_nothing():
     with pytest.warns(UndefinedMetricWarning, match="one value only"):
-        result = LICAuditor(n_draws=1).audit(**bad(sensitive_features=["f"] * 60))
+        result = LICAuditor(n_draws=1).audit(**said(n=60) | {"sensitive_features": ["f"] * 60})
     assert (result.value, result.words) == (0, None)
 
 
 def test_metrics_of_labels_and_of_texts_are_audited_apart():
     with pytest.raises(ValueError, match="auditor must all read texts, or all labels"):
-        skbiasamp.audit(**bad(), auditor=[LICAuditor(), skbiasamp.LeakageAuditor()])
+        skbiasamp.audit(**said(n=60), auditor=[LICAuditor(), skbiasamp.LeakageAuditor()])
     with pytest.raises(ValueError, match="y_train is not used by metrics of texts"):
-        skbiasamp.audit(**bad(), y_train=["a"] * 60, auditor=[LICAuditor()])
+        skbiasamp.audit(**said(n=60), y_train=["a"] * 60, auditor=[LICAuditor()])
 
 
 TASKS = {"bike": ["bike", "bicycle"], "cake": ["cake"], "dog": [re.compile(r"dogg?y?\b")]}
-WORDS = ["bike", "cake", "dog"]
-
-
-def said(lean_data, lean_model, n=400, seed=0):
-    """Return captions that name a thing, which depends on the group as much as `lean` says."""
-    rng = np.random.default_rng(seed)
-    group = rng.choice(["f", "m"], n)
-
-    def texts(lean):
-        own = np.where(group == "f", "cake", "bike")
-        thing = np.where(rng.random(n) < lean, own, rng.choice(WORDS, n))
-        who = np.where(group == "f", "woman", "man")
-        return [f"a {a} has a {b} today" for a, b in zip(who, thing, strict=True)]
-
-    return {
-        "y_true": texts(lean_data),
-        "y_pred": texts(lean_model),
-        "sensitive_features": group,
-    }
-
-
-@pytest.fixture(scope="module")
-def biased():
-    return said(0.1, 0.8)
 
 
 def of(direction, **options):
@@ -258,31 +224,31 @@ def of(direction, **options):
 
 
 @pytest.fixture(scope="module")
-def audits(biased):
-    return {direction: of(direction).audit(**biased) for direction in ("A->T", "T->A")}
+def audits(world):
+    return {direction: of(direction).audit(**world) for direction in ("A->T", "T->A")}
 
 
 @pytest.mark.parametrize("direction", ["A->T", "T->A"])
-def test_a_stronger_association_is_amplified_in_both_directions(direction, biased, audits):
+def test_a_stronger_association_is_amplified_in_both_directions(direction, world, audits):
     result = audits[direction]
     assert result.low > 0
     assert result.verdict == "reveals more"
-    back = of(direction).audit(**biased | {"y_true": biased["y_pred"], "y_pred": biased["y_true"]})
+    back = of(direction).audit(**world | {"y_true": world["y_pred"], "y_pred": world["y_true"]})
     assert back.high < 0
 
 
-def test_from_task_to_group_it_is_lic_in_another_form(biased, audits):
+def test_from_task_to_group_it_is_lic_in_another_form(world, audits):
     table = audits["T->A"].table.iloc[0]
-    lic = LICAuditor(n_draws=2, interval=None, random_state=0).audit(**biased).table.iloc[0]
+    lic = LICAuditor(n_draws=2, interval=None, random_state=0).audit(**world).table.iloc[0]
     assert table["quality_model"] == lic["quality_model"]
     assert table["delta"] == lic["amplification"]
-    assert of("T->A", normalize=False).score(**biased) == lic["amplification"]
+    assert of("T->A", normalize=False).score(**world) == lic["amplification"]
     how = {"tasks": TASKS, "n_draws": 2, "random_state": 0}
-    assert dbac_amplification(**biased, direction="A->T", **how) == audits["A->T"].value
+    assert dbac_amplification(**world, direction="A->T", **how) == audits["A->T"].value
 
 
-def test_the_value_is_the_mean_over_tasks_of_the_ratio(biased):
-    result = of("A->T").set_params(n_draws=1, interval=None).audit(**biased)
+def test_the_value_is_the_mean_over_tasks_of_the_ratio(world):
+    result = of("A->T").set_params(n_draws=1, interval=None).audit(**world)
     table, words = result.table, result.words
     assert table["task"].tolist() == WORDS
     assert set(table["group"]) == {"(all)"}
@@ -299,7 +265,7 @@ def test_the_value_is_the_mean_over_tasks_of_the_ratio(biased):
 def test_the_association_alone_is_found_not_how_often_a_task_is_named():
     """The model names cakes more often, whatever the group: nothing is revealed."""
     rng = np.random.default_rng(0)
-    given = said(0.0, 0.0, seed=1)
+    given = said(seed=1)
     more = np.where(rng.random(400) < 0.5, "cake", rng.choice(WORDS, 400))
     given["y_pred"] = [
         f"a {'woman' if a == 'f' else 'man'} has a {b} today"
@@ -309,8 +275,8 @@ def test_the_association_alone_is_found_not_how_often_a_task_is_named():
     assert result.verdict == "no clear effect"
 
 
-def test_tasks_that_hardly_any_text_names_are_left_out(biased):
-    given = {name: list(held) for name, held in biased.items()}
+def test_tasks_that_hardly_any_text_names_are_left_out(world):
+    given = {name: list(held) for name, held in world.items()}
     given["y_true"][0] = "a man has a kite today"
     auditor = clone(of("A->T")).set_params(tasks=TASKS | {"kite": ["kite"]})
     with pytest.warns(UndefinedMetricWarning, match="'kite'.*left out"):
@@ -322,23 +288,23 @@ def test_tasks_that_hardly_any_text_names_are_left_out(biased):
 
 
 @pytest.mark.filterwarnings("ignore:Fewer than 10 texts")
-def test_models_and_runs_are_compared_on_the_same_tasks(biased):
-    never = [text.replace("dog", "tree") for text in biased["y_true"]]
-    rows = {"sensitive_features": biased["sensitive_features"]}
-    models = {"biased": biased["y_pred"], "never a dog": never}
-    report = skbiasamp.compare(biased["y_true"], models, **rows, auditor=[of("A->T")])
+def test_models_and_runs_are_compared_on_the_same_tasks(world):
+    never = [text.replace("dog", "tree") for text in world["y_true"]]
+    rows = {"sensitive_features": world["sensitive_features"]}
+    models = {"world": world["y_pred"], "never a dog": never}
+    report = skbiasamp.compare(world["y_true"], models, **rows, auditor=[of("A->T")])
     result = report["DBAC A->T"]
     assert set(result.pairs["task"]) == {"bike", "cake"}
     assert result.table["difference_high"].iloc[-1] < 0
-    runs = [biased["y_pred"], never, never]
+    runs = [world["y_pred"], never, never]
     auditor = of("A->T").set_params(interval=None)
-    table = auditor.audit_runs(biased["y_true"], runs, **rows).table
+    table = auditor.audit_runs(world["y_true"], runs, **rows).table
     assert set(table["task"]) == {"bike", "cake"}
     assert not np.isnan(table["amplification"]).any()
 
 
-def test_tasks_need_words(biased):
+def test_tasks_need_words(world):
     with pytest.raises(ValueError, match="tasks must name the words of each task if direction='A"):
-        DBACAuditor("A->T").audit(**biased)
+        DBACAuditor("A->T").audit(**world)
     with pytest.raises(ValueError, match="bike"):
-        DBACAuditor("A->T", tasks={"bike": []}).audit(**biased)
+        DBACAuditor("A->T", tasks={"bike": []}).audit(**world)
