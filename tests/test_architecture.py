@@ -4,7 +4,6 @@ import ast
 import re
 import subprocess
 import sys
-from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -49,159 +48,90 @@ def layer_of(parts):
     return max((".".join(parts[:n]) for n in (1, 2)), key=lambda one: (one in HEIGHT, len(one)))
 
 
-def imports_of(path):
-    """Return the import statements of a file, wherever in the file they are."""
-    nodes = ast.walk(ast.parse(path.read_text()))
-    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-
-
-def imported_layers(imports):
-    """Yield the layers that import statements name."""
-    for node in imports:
-        names = []
+def imported_by(code):
+    """Yield the module and the names of each import of the package, wherever it stands."""
+    for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports relatively"
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield node.module, [alias.name for alias in node.names]
         elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        for package, *rest in (name.split(".") for name in names):
-            if package == "skbiasamp" and rest:
-                yield layer_of(rest)
+            yield from ((alias.name, []) for alias in node.names)
 
 
-def files_of_layers():
+def faults_of(layer, code):
+    """Yield what a layer imports from above, and from other packages although it is private."""
+    for module, names in imported_by(code):
+        package, *parts = module.split(".")
+        for name in names or [None] if package == "skbiasamp" else []:
+            path = [part for part in (*parts, name) if part]
+            above = path and HEIGHT[layer_of(path)] > HEIGHT[layer]
+            private = any(re.match("_(?!_)", part) for part in path[1:])
+            if above or (private and path[0] != layer.split(".")[0]):
+                yield ".".join(path)
+
+
+def modules():
+    """Yield each module's parts of its name and its code."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        parts = path.relative_to(PACKAGE).with_suffix("").parts
-        if parts[0] != "__init__":
-            yield layer_of(parts), path
+        yield path.relative_to(PACKAGE).with_suffix("").parts, path.read_text("utf-8")
 
 
 def test_a_module_imports_only_from_below_and_nothing_private():
-    homes = set()
-    for layer, path in files_of_layers():
-        homes.add(layer)
-        imports = imports_of(path)
-        above = {other for other in imported_layers(imports) if HEIGHT[other] > HEIGHT[layer]}
-        assert not above, path
-        assert not list(private_imports(imports, layer.split(".")[0])), path
-    assert homes == set(LAYERS)
+    layers = {}
+    for parts, code in modules():
+        if parts[0] != "__init__":
+            layers.setdefault(layer_of(parts), []).extend(faults_of(layer_of(parts), code))
+    assert layers == {layer: [] for layer in LAYERS}
+    for code, is_fault in {
+        "from skbiasamp import metrics": True,
+        "import skbiasamp.metrics": True,
+        "def late():\n    from skbiasamp.metrics import MALSAuditor": True,
+        "from skbiasamp.counts.cells import _sides": True,
+        "from skbiasamp._input.labels import Codes": False,
+        "from skbiasamp.results._result import AuditResult": False,
+    }.items():
+        assert bool([*faults_of("results", code)]) == is_fault, code
 
 
-def test_the_gates_see_upward_and_private_imports_second_meanings_and_named_metrics(tmp_path):
-    file = tmp_path / "module.py"
-    for statement in (
-        "from skbiasamp import metrics",
-        "import skbiasamp.metrics",
-        "from skbiasamp.metrics import MALSAuditor",
-        "def late():\n    from skbiasamp import metrics",
-    ):
-        file.write_text(statement)
-        assert set(imported_layers(imports_of(file))) == {"metrics"}
-    for statement, private in (
-        ("from skbiasamp.metrics._attack_auditor import AttackAuditor", True),
-        ("from skbiasamp.counts.cells import _sides", True),
-        ("from skbiasamp._input.labels import Codes", False),
-        ("from skbiasamp.results._result import AuditResult", False),
-    ):
-        file.write_text(statement)
-        assert bool(list(private_imports(imports_of(file), "results"))) == private
-    for name in ("one", "other"):
-        (tmp_path / f"{name}.py").write_text("class Rows: ...")
-    assert defined_twice(tmp_path) == {"Rows": ["one.py", "other.py"]}
-    for code in (
-        "one.metric == 'MALS'",
-        "name.startswith(('leakage ', 'DPA'))",
-        "report['directional A->T']",
-        "isinstance(auditor, LeakageAuditor)",
-        "from skbiasamp import MALSAuditor",
-    ):
-        assert list(metrics_named(code)), code
+def test_no_filter_of_warnings_is_touched():
+    """An audit in one thread would hide warnings of another, and undo what it sets."""
+    touching = {"catch_warnings", "simplefilter", "filterwarnings", "resetwarnings"}
+    for parts, code in modules():
+        names = {getattr(node, "attr", None) for node in ast.walk(ast.parse(code))}
+        assert not names & touching, parts
 
 
-def private_imports(imports, package):
-    """Yield what a package imports from others although its name is private there."""
-    for node in imports:
-        if isinstance(node, ast.ImportFrom) and node.module.startswith("skbiasamp."):
-            _, home, *modules = node.module.split(".")
-            names = [*modules, *(alias.name for alias in node.names)]
-            if home != package and any(re.match("_(?!_)", name) for name in names):
-                yield f"{node.module}: {', '.join(names[len(modules) :])}"
+BASES = {"BaseAuditor", "AttackAuditor", "CooccurrenceAuditor"}
 
 
-def names_of_modules(package):
-    """Yield the functions and classes that a package's modules have for others."""
-    for path in sorted(package.rglob("*.py")):
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-                yield node.name, path.relative_to(package).as_posix()
+def test_reports_pages_plots_and_commands_import_no_metric():
+    """But for a Display whose user names none, and for the value whose parts are exact."""
+    found = set()
+    for parts, code in modules():
+        if parts[0] in ("report", "cli", "results", "plotting"):
+            names = {name for _, imported in imported_by(code) for name in imported}
+            found |= {(*parts, name) for name in names - BASES if name.endswith("Auditor")}
+    assert found == {
+        ("plotting", "_common", "DirectionalAuditor"),
+        ("report", "explain", "DirectionalAuditor"),
+        ("report", "explain", "MALSAuditor"),
+    }
 
 
-def defined_twice(package):
-    found = defaultdict(list)
-    for name, module in names_of_modules(package):
-        found[name].append(module)
-    return {name: modules for name, modules in found.items() if len(modules) > 1}
-
-
-def test_a_name_means_one_thing():
-    assert not defined_twice(PACKAGE)
-
-
-BASES = {"AttackAuditor", "CooccurrenceAuditor"}
-AUDITORS = {name for name in skbiasamp.metrics.__all__ if name.endswith("Auditor")} - BASES
-# A function has its own name.
-METRICS = {
-    getattr(skbiasamp.metrics, name).metric.lower() for name in AUDITORS - {"FunctionAuditor"}
-}
-READERS = ["report", "cli", "results", "plotting"]
-# The auditor of a Display whose user names none, and that of the value whose parts are exact.
-DEFAULTS = {
-    "plotting/_common.py": ["DirectionalAuditor", "DirectionalAuditor"],
-    "report/explain.py": ["DirectionalAuditor", "MALSAuditor"] * 2,
-}
-
-
-def metrics_named(source):
-    """Yield the metrics that code names: as an object, or as text that is a name and no prose."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        names = [getattr(node, key, None) for key in ("id", "attr")]
-        names += [node.name] if isinstance(node, ast.alias) else []
-        yield from AUDITORS & {name for name in names if isinstance(name, str)}
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            first, *rest = [*node.value.split(), ""]
-            whole = node.value.lower() in METRICS
-            if whole or (
-                first.lower() in METRICS and " ".join(rest).strip() in ("", "A->T", "T->A")
-            ):
-                yield node.value
-
-
-def test_reports_pages_plots_and_commands_never_name_metrics():
-    paths = [path for layer in READERS for path in (PACKAGE / layer).rglob("*.py")]
-    named = {str(path.relative_to(PACKAGE)): [*metrics_named(path.read_text())] for path in paths}
-    assert {name: found for name, found in named.items() if found} == DEFAULTS
-
-
-def run(code):
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def test_importing_needs_no_optional_package():
-    optional = "{'torch', 'matplotlib', 'skorch', 'jinja2', 'rich', 'imblearn', 'polars', 'tqdm',"
-    optional += " 'starlette', 'uvicorn'}"
+def test_importing_imports_no_layer_and_needs_no_optional_package():
     # scikit-learn's own search takes rich where it is installed.
-    lines = ["import sys, sklearn.model_selection", "before = set(sys.modules)"]
-    for statement in ("import skbiasamp", "from skbiasamp import *", "import skbiasamp.cli"):
-        lines += [statement, f"print({optional} & (set(sys.modules) - before))"]
-    assert run("\n".join(lines)).splitlines() == ["set()"] * 3
-
-
-def test_importing_the_package_imports_no_layer():
-    code = "import skbiasamp, sys; print([m for m in sys.modules if m.startswith('skbiasamp.')])"
-    assert run(code) == "[]"
+    code = """
+import sys, sklearn.model_selection
+before = set(sys.modules)
+import skbiasamp
+assert not [name for name in sys.modules if name.startswith("skbiasamp.")]
+from skbiasamp import *
+import skbiasamp.cli
+more = {"torch", "matplotlib", "skorch", "jinja2", "rich", "imblearn", "polars", "tqdm"}
+print((more | {"starlette", "uvicorn"}) & (set(sys.modules) - before))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("set()\n", "")
 
 
 def test_public_names_exist_and_are_listed():

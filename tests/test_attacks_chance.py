@@ -15,16 +15,10 @@ from skbiasamp.metrics import dpa_amplification, leakage_amplification
 
 quiet = pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 
-AUDITORS = {
-    "leakage": LeakageAuditor(random_state=0),
-    "A->T": DPAAuditor("A->T", random_state=0),
-    "T->A": DPAAuditor("T->A", random_state=0),
-}
 
-
-def given_as(auditor, group, task, predicted):
+def given_as(direction, group, task, predicted):
     """Return rows as an auditor takes them; T->A: the group that is predicted is the task."""
-    if auditor.direction == "T->A":
+    if direction == "T->A":
         return {"y_true": group, "sensitive_features": task, "sensitive_pred": predicted}
     return {"y_true": task, "y_pred": predicted, "sensitive_features": group}
 
@@ -40,8 +34,8 @@ MODELS = {
 # Every two of auditor, model and rows meet once; T→A is A→T with the sides exchanged.
 ROWS = [(500, 0.5), (500, 0.9), (5000, 0.75)]
 COINS = [
-    pytest.param(AUDITORS[metric], MODELS[model], *ROWS[(i + j) % 3], id=f"{metric}-{model}")
-    for i, metric in enumerate(("leakage", "A->T"))
+    pytest.param(auditor, MODELS[model], *ROWS[(i + j) % 3], id=f"{auditor.metric}-{model}")
+    for i, auditor in enumerate((LeakageAuditor(), DPAAuditor()))
     for j, model in enumerate(MODELS)
 ]
 
@@ -57,7 +51,7 @@ def test_a_coin_as_the_group_raises_no_alarm(auditor, model, n, balance):
     for _ in range(60):
         group = rng.integers(2, size=n)
         task = (rng.random(n) < balance).astype(int)
-        labels = given_as(auditor, group, task, model(task, rng.random(n)))
+        labels = given_as(auditor.direction, group, task, model(task, rng.random(n)))
         # With one seed, all data sets would have the same luck with folds and random errors.
         result = auditor.set_params(random_state=int(rng.integers(2**31))).audit(**labels)
         alarms += not result.low <= 0 <= result.high
@@ -77,7 +71,7 @@ def test_predictions_that_are_easy_to_guess_reveal_nothing(direction, quality):
     for _ in range(30):
         group, task = rng.integers(2, size=(2, 500))
         predicted = MODELS["over-predicting"](task, rng.random(500))
-        result = auditor.audit(**given_as(auditor, group, task, predicted))
+        result = auditor.audit(**given_as(auditor.direction, group, task, predicted))
         # Easier to guess than labels are, but not from the group.
         assert quality == "f1" or result.low > 0
         above += result.statistics["above_chance_low"] > 0
@@ -91,12 +85,12 @@ def test_what_the_group_decides_is_above_chance():
     qualities = ["accuracy", "balanced_accuracy", "f1", "inverse_log_loss"]
     attackers = [(quality, "exact") for quality in qualities]
     for (quality, attacker), auditor in product(
-        [*attackers, ("f1", LogisticRegression())], AUDITORS.values()
+        [*attackers, ("f1", LogisticRegression())],
+        (LeakageAuditor(), DPAAuditor(), DPAAuditor("T->A")),
     ):
-        auditor = clone(auditor).set_params(
-            quality=quality, attacker=attacker, n_resamples=49, n_draws=2
-        )
-        result = auditor.audit(**given_as(auditor, group, task, predicted))
+        auditor.set_params(quality=quality, attacker=attacker, n_resamples=49, n_draws=2)
+        auditor.set_params(random_state=0)
+        result = auditor.audit(**given_as(auditor.direction, group, task, predicted))
         held, model = result.statistics, result.table["quality_model"].item()
         above = model - held["chance_model"]
         assert 0 < held["above_chance_low"] < above < held["above_chance_high"]
@@ -139,8 +133,7 @@ def test_drawing_from_the_shares_is_the_best_blind_guess_for_f1():
     options = {"quality": "f1", "attacker": "exact", "cv": None, "interval": None}
     for shares in ([20, 20], [32, 8], [24, 12, 4]):
         task = np.tile(np.repeat(np.arange(len(shares)), shares), 2)
-        group = ["f"] * 40 + ["m"] * 40
-        result = DPAAuditor(**options).audit(task, task, sensitive_features=group)
+        result = DPAAuditor(**options).audit(task, task, sensitive_features=["f", "m"] * 40)
         assert result.statistics["chance_model"] == pytest.approx(1 / len(shares), abs=1e-12)
 
 
@@ -171,19 +164,18 @@ def test_a_model_without_positives_is_compared_with_pure_noise():
         assert [one.filename for one in caught] == [__file__]
         assert abs(result.value) < 0.02  # it was -0.2455
         assert result.low <= 0 <= result.high
-        assert result.statistics["flip_rate"] == pytest.approx(0.5, abs=1e-12)
     with pytest.warns(UncertaintyWarning, match="worse than random labels") as caught:
         assert leakage_amplification(**labels, equalize="f1", cv=None) == 0
     assert caught[0].filename == __file__
 
 
-@pytest.mark.parametrize("auditor", [LeakageAuditor(), DPAAuditor()], ids=["leakage", "DPA"])
-def test_labels_flip_no_more_often_than_pure_noise(auditor):
+@pytest.mark.parametrize("kind", [LeakageAuditor, DPAAuditor])
+def test_labels_flip_no_more_often_than_pure_noise(kind):
     rng = np.random.default_rng(5)
     group = rng.integers(2, size=500)
     for n_classes, equalize in product((2, 3, 5), ("accuracy", "f1")):
         task = rng.integers(n_classes, size=500)
-        auditor = clone(auditor).set_params(equalize=equalize, interval=None, random_state=0)
+        auditor = kind(equalize=equalize, interval=None, random_state=0)
         with pytest.warns(UncertaintyWarning, match="worse than random labels"):
             result = auditor.audit(task, (task + 1) % n_classes, sensitive_features=group)
         noise = (n_classes - 1) / n_classes
@@ -193,30 +185,22 @@ def test_labels_flip_no_more_often_than_pure_noise(auditor):
         # Warnings are errors: there is none.
         statistics = auditor.audit(task, better, sensitive_features=group).statistics
         assert statistics["flip_rate_capped"] is False
-        if equalize == "accuracy":
-            wrong = (better != task).mean()
-            assert statistics["flip_rate"] == pytest.approx(wrong, abs=1e-12)
         assert 0 < statistics["flip_rate"] < noise
     # A model that is wrong half of the time is not beyond the cap, whatever rounding does.
     task, wrong = np.array([0, 1, 0, 1, 0, 1] * 20), np.roll(np.repeat([0, 1], 60), 30)
-    for equalize, unit in product(("accuracy", "f1", None), (1, 0.1, 1 / 3)):
+    for equalize, unit in product(("accuracy", "f1"), (1, 0.1, 1 / 3)):
         rows = {"sensitive_features": ["f", "m", "m"] * 40, "sample_weight": np.full(120, unit)}
         statistics = auditor.set_params(equalize=equalize).audit(task, wrong, **rows).statistics
-        if equalize is None:
-            assert "flip_rate" not in statistics
-            continue
         assert statistics["flip_rate_capped"] is False
         assert statistics["flip_rate"] == pytest.approx(0.5, abs=1e-6)
 
 
 def test_the_warning_names_the_tasks_that_are_beyond_the_cap():
-    rng = np.random.default_rng(6)
-    task = rng.integers(2, size=(200, 3))
+    task = np.random.default_rng(6).integers(2, size=(200, 3))
     predicted = np.column_stack([task[:, 0], 1 - task[:, 1], np.zeros(200, int)])
-    labels = {"y_true": task, "y_pred": predicted, "sensitive_features": rng.integers(2, size=200)}
     auditor = DPAAuditor(equalize="f1", interval=None, random_state=0)
     with pytest.warns(UncertaintyWarning, match=r"the predictions of 1 and 2 are worse"):
-        result = auditor.audit(**labels)
+        result = auditor.audit(task, predicted, sensitive_features=["f", "m"] * 100)
     assert result.statistics["flip_rate"] == pytest.approx((0 + 0.5 + 0.5) / 3, abs=1e-12)
 
 
@@ -238,38 +222,23 @@ def test_one_label_is_equalised_by_accuracy_and_several_by_f1():
         dpa_amplification(**labels, equalize="auto")
 
 
-def adult(n=600):
-    """Return rows as in Adult: a rare class, and a model that misses much of it."""
+@pytest.mark.parametrize("function", [leakage_amplification, dpa_amplification])
+def test_the_positive_class_decides_f1_whatever_it_is_called(function):
+    """Rows as in Adult: a rare class, and a model that misses much of it."""
     rng = np.random.default_rng(11)
-    sex = rng.choice(["f", "m"], n)
-    rich = rng.random(n) < np.where(sex == "m", 0.35, 0.1)
-    predicted = rich & (rng.random(n) < 0.6) | (rng.random(n) < 0.05)
-    return sex, rich, predicted
-
-
-@pytest.mark.parametrize("auditor", [LeakageAuditor(), DPAAuditor()], ids=["leakage", "DPA"])
-def test_the_positive_class_decides_f1_whatever_it_is_called(auditor):
-    sex, rich, predicted = adult()
-    auditor = clone(auditor).set_params(equalize="f1", attacker="exact", cv=None, interval=None)
-    found = {}
-    for names in ((">50K", "<=50K"), ("b", "a")):  # rich is the last to be sorted, or the first
-        for swapped in (names, names[::-1]):
-            labels = {
-                "y_true": np.where(rich, *swapped),
-                "y_pred": np.where(predicted, *swapped),
-                "sensitive_features": sex,
-            }
-            for positive, name in (("rich", swapped[0]), ("poor", swapped[1])):
-                auditor.set_params(pos_label=name)
-                result = auditor.audit(**labels)
-                rate, value = result.statistics["flip_rate"], result.value
-                found.setdefault(positive, (rate, value))
-                assert (rate, value) == pytest.approx(found[positive], abs=1e-12)
-    assert abs(found["rich"][0] - found["poor"][0]) > 0.01
-    function = leakage_amplification if auditor.metric == "leakage" else dpa_amplification
-    options = {"equalize": "f1", "attacker": "exact", "cv": None}
-    value = function(**labels, pos_label=swapped[0], **options)
-    assert value == pytest.approx(found["rich"][1], abs=1e-12)
+    sex = rng.choice(["f", "m"], 600)
+    rich = rng.random(600) < np.where(sex == "m", 0.35, 0.1)
+    predicted = rich & (rng.random(600) < 0.6) | (rng.random(600) < 0.05)
+    options = {"equalize": "f1", "attacker": "exact", "cv": None, "sensitive_features": sex}
+    found = {"rich": [], "poor": []}
+    # What is rich is the last to be sorted, or the first.
+    for names in ((">50K", "<=50K"), ("<=50K", ">50K")):
+        labels = [np.where(side, *names) for side in (rich, predicted)]
+        for positive, name in zip(found, names, strict=True):
+            found[positive].append(function(*labels, pos_label=name, **options))
+    for values in found.values():
+        assert values[0] == pytest.approx(values[1], abs=1e-12)
+    assert abs(found["rich"][0] - found["poor"][0]) > 1e-3
 
 
 def test_the_p_value_of_a_constant_model_of_a_coin_is_one():
@@ -282,28 +251,20 @@ def test_the_p_value_of_a_constant_model_of_a_coin_is_one():
     assert result.low == result.high == 0
 
 
-def most_memory(auditor, n_groups, *more):
-    """Return the bytes that an audit of that many groups holds at most."""
-    rng = np.random.default_rng(0)
-    group = np.arange(4 * n_groups) % n_groups
-    labels = rng.integers(2, size=(2, len(group)))
-    cells = Contingency.from_labels(
-        *labels, sensitive_features=group, max_groups=n_groups, **dict.fromkeys(more, group)
-    )
-    tracemalloc.start()
-    try:
-        auditor.audit(cells)
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 @quiet
 def test_a_draw_of_many_groups_needs_memory_that_is_linear_in_them():
     """A table of groups by groups, 2000 x 2000 numbers, would be 32 MB."""
     options = {"attacker": "exact", "n_draws": 1, "interval": None, "random_state": 0}
-    assert most_memory(LeakageAuditor(**options), 2000) < 16e6
-    assert most_memory(DPAAuditor("T->A", **options), 2000, "sensitive_pred") < 16e6
+    group = np.arange(8000) % 2000
+    rows = {"sensitive_features": group, "sensitive_pred": group, "max_groups": 2000}
+    cells = Contingency.from_labels(*np.random.default_rng(0).integers(2, size=(2, 8000)), **rows)
+    for auditor in (LeakageAuditor(**options), DPAAuditor("T->A", **options)):
+        tracemalloc.start()
+        try:
+            auditor.audit(cells)
+            assert tracemalloc.get_traced_memory()[1] < 16e6
+        finally:
+            tracemalloc.stop()
 
 
 @pytest.mark.slow

@@ -35,35 +35,21 @@ def rows_of(text):
     return rows
 
 
-MEASURED = [
-    ("A→T audit", "NumPy-mask loop over pairs"),
-    ("A→T fit and audit", "NumPy-mask loop over pairs"),
-    ("A→T audit", "plain Python loop over pairs and rows"),
-    ("A→T audit of float64", "matrix products in float64"),
-    ("A→T audit of int64", "matrix products in float64"),
-    ("A→T audit of bool", "matrix products in float64"),
-    ("the same with interval, int64", "matrix products in float64"),
-    ("the same with interval, signs of the same rows", "matrix products in float64"),
-    ("Multi→ fit and audit", "NumPy-mask loop over sets"),
-    ("Multi→ fit and audit", "plain Python loop over sets and rows"),
-    ("one-label audit", "`np.bincount` of int8 codes"),
-    ("the same: resident at most", ""),
-    ("`import skbiasamp`", "`import sklearn.metrics, pandas`"),
-    ("`from skbiasamp import DirectionalAuditor`", "`import sklearn.metrics, pandas`"),
-]
-
-
-def test_the_short_benchmark_runs_and_shows_every_row():
-    rows = rows_of(output_of("speed/cooccurrence.py", "--short"))
-    for row, (measured, beside) in zip(rows, MEASURED, strict=True):
-        assert row[0].startswith(measured)
-        assert row[1].startswith(beside)
-        assert row[-1] == "not judged"
-
-
-def test_the_short_benchmark_of_the_wrapper_runs():
-    rows = cells(output_of("speed/sklearn_overhead.py", "--short"))
-    assert [row[-1] for row in rows].count("not judged") == 10
+@pytest.mark.parametrize(
+    ("script", "n_rows", "n_judged"),
+    [
+        ("speed/cooccurrence.py", 14, 14),
+        ("speed/sklearn_overhead.py", None, 10),
+        ("speed/engines.py", 14, 14),
+        ("speed/growth.py", None, 10),
+    ],
+)
+def test_a_short_benchmark_shows_every_row(script, n_rows, n_judged):
+    for package in ("duckdb", "polars", "pyarrow"):
+        pytest.importorskip(package)
+    text = output_of(script, "--short")
+    assert [row[-1] for row in cells(text)].count("not judged") == n_judged
+    assert n_rows is None or len(rows_of(text)) == n_rows
 
 
 def test_the_short_run_of_watches_agrees_with_the_package():
@@ -75,19 +61,22 @@ def test_the_short_run_of_watches_agrees_with_the_package():
 
 
 @pytest.mark.torch
-def test_the_short_run_of_attacks_shows_every_audit():
-    pytest.importorskip("torch")
-    sections = output_of("speed/predictability.py", "--short").split("\n## ")[1:]
-    audits, reports = map(rows_of, sections)
+def test_the_short_runs_of_attacks_show_every_audit():
+    for package in ("torch", "skorch"):
+        pytest.importorskip(package)
+    audits, reports = map(
+        rows_of, output_of("speed/predictability.py", "--short").split("\n## ")[1:]
+    )
     assert {row[0]: row[1] for row in audits} == {
         "DPA A→T: 10,000 rows, one int8 label": "exact",
         "leakage: 10,000 rows, one int8 label": "exact",
         "DPA A→T: 500 rows, 8 labels": "exact",
         "leakage: 500 rows, 8 logits": "LogisticRegression",
     }
-    sizes = [row[0].removeprefix("`skbiasamp.audit`: ") for row in reports]
-    assert sizes == ["500 rows, one label", "300 rows, 8 labels"]
-    assert {row[-1] for row in reports} == {"-"}  # a short run judges nothing
+    assert [row[-1] for row in reports] == ["-"] * 2  # a short run judges nothing
+    # Networks beside those of skorch: both sides learn the same.
+    lines = output_of("speed/attackers.py", "--short").splitlines()
+    assert len([line for line in lines if line.endswith("not judged |")]) == 6
 
 
 def test_the_short_run_says_when_equally_accurate_labels_exist():
@@ -101,43 +90,12 @@ def test_the_short_run_says_when_equally_accurate_labels_exist():
         assert (equal == "on average") == (labels == "4 labels, leakage")
 
 
-# --------------------------------------------------------------------------- engines and growth
-
-
-@pytest.fixture
-def engines():
-    for package in ("duckdb", "polars", "pyarrow"):
-        pytest.importorskip(package)
-
-
-def test_the_short_benchmark_of_engines_shows_every_row(engines):
-    rows = rows_of(output_of("speed/engines.py", "--short"))
-    assert len(rows) == 14
-    assert {row[-1] for row in rows} == {"not judged"}
-
-
-def test_a_cluster_counts_and_attacks_as_one_process_does(engines):
+def test_a_cluster_counts_and_attacks_as_one_process_does():
     """The script raises unless results are equal."""
     pytest.importorskip("distributed")
     rows = cells(output_of("speed/clusters.py", "--short"))[2:]
-    assert [row[0].partition(":")[0] for row in rows if "Spark" not in row[0]] == [
-        "Dask, 2 worker processes",
-        "Dask, 2 worker processes",
-        "a watch of 40 periods",
-    ]
+    assert len([row for row in rows if "Spark" not in row[0]]) == 3
     assert {row[-1] for row in rows} == {"equal", "no alarm"}
-
-
-def test_the_short_benchmark_of_growth_shows_every_curve(engines):
-    rows = cells(output_of("speed/growth.py", "--short"))
-    exponents = [row for row in rows if row[-1] == "not judged"]
-    assert len(exponents) == 8 + 2
-    points = rows[len(exponents) + 4 :]
-    assert len(points) == 9
-    assert len({row[0] for row in points}) == 8
-
-
-# --------------------------------------------------------------------------- all pages
 
 
 def test_the_summary_has_what_was_judged_on_every_page(tmp_path):
@@ -146,21 +104,16 @@ def test_the_summary_has_what_was_judged_on_every_page(tmp_path):
     names = output_of("run.py", "--help")
     pages = [page for page in (FOLDER / "results").glob("*.md") if page.stem in names]
     assert len(pages) == 6
-    of_page = {page.name: cells(page.read_text(encoding="utf-8")) for page in pages}
-    verdicts = {
-        name: [row[-1] for row in rows if row[-1] in ("yes", "no")]
-        for name, rows in of_page.items()
-    }
-    assert all(f"](../benchmarks/results/{name})" in text for name in verdicts)
-    judged = [verdict for some in verdicts.values() for verdict in some]
-    assert f"{judged.count('yes')} of {len(judged)} targets are met" in " ".join(text.split())
+    judged = []
+    for page in pages:
+        of_page = [row[-1] for row in cells(page.read_text("utf-8")) if row[-1] in ("yes", "no")]
+        judged.append(of_page)
+        assert f"](../benchmarks/results/{page.name})" in text
+    counts = [sum(some.count(word) for some in judged) for word in ("yes", "no")]
+    assert f"{counts[0]} of {sum(counts)} targets are met" in " ".join(text.split())
     shown = [row[-1] for row in cells(text) if row[-1] in ("yes", "no")]
-    assert shown.count("no") == judged.count("no")
-    assert shown.count("yes") == sum(some[0] == "yes" for some in verdicts.values())
-    assert "cooccurrence" in names
-
-
-def test_an_unknown_benchmark_is_named():
+    assert shown.count("no") == counts[1]
+    assert shown.count("yes") == sum(some[0] == "yes" for some in judged)
     done = run("run.py", "enignes")
     assert done.returncode == 2
     assert "there is no benchmark 'enignes'" in done.stderr

@@ -38,7 +38,7 @@ def test_nothing_of_the_shell_helps(tmp_path, home):
     assert lines[-1] == "lint and all tests passed"
 
 
-def test_the_conda_recipe_has_the_version_and_the_dependencies_of_the_package():
+def test_the_conda_recipe_and_the_citation_are_of_this_version():
     recipe = (ROOT / "docs" / "recipes" / "conda-recipe.yaml").read_text("utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert re.search(r'version: "(.*)"', recipe)[1] == skbiasamp.__version__
@@ -47,15 +47,10 @@ def test_the_conda_recipe_has_the_version_and_the_dependencies_of_the_package():
     assert needs[0] == "python>=${{python_min}}"
     assert needs[1:] == project["dependencies"]
     assert f'python_min: "{project["requires-python"][2:]}"' in recipe
-
-
-def test_the_citation_has_the_version_and_the_date_of_the_changelog():
+    # The citation has the date of the changelog as well.
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
-    (date,) = re.findall(
-        rf"^## {re.escape(skbiasamp.__version__)} \((.*)\)",
-        (ROOT / "CHANGELOG.md").read_text("utf-8"),
-        re.M,
-    )
+    pattern = rf"^## {re.escape(skbiasamp.__version__)} \((.*)\)"
+    (date,) = re.findall(pattern, (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
     assert f"\nversion: {skbiasamp.__version__}\ndate-released: {date}\n" in citation
 
 

@@ -1,7 +1,5 @@
 """Regions of images: what is hidden, by hand, and the share of attributions outside."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -18,7 +16,7 @@ HOW = ("black", "blur", "noise")
 
 
 @pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("kind", [np.uint8, float, np.float32])
+@pytest.mark.parametrize("kind", [np.uint8, np.float32])
 def test_only_pixels_of_the_region_change(how, kind):
     images = IMAGES.astype(kind)
     before = images.copy()
@@ -29,6 +27,7 @@ def test_only_pixels_of_the_region_change(how, kind):
     np.testing.assert_array_equal(hidden[~region], images[~region])
     assert (hidden[region] != images[region]).mean() > 0.8
     assert how == "black" or images.min() <= hidden.min() <= hidden.max() <= images.max()
+    assert RegionMask(how, boxes=[0, 0, 1, 1]).transform(images[:0]).shape == (0, 3, 6, 8)
 
 
 def test_a_blur_is_the_mean_of_the_window_and_black_is_nothing():
@@ -55,12 +54,10 @@ def test_boxes_are_slices_and_join_masks():
     hidden = RegionMask(boxes=boxes).transform(IMAGES + 1)
     joined = RegionMask(boxes=boxes, masks=MASKS).transform(IMAGES.astype(int) + 1)
     for i, (top, left, bottom, right) in enumerate(boxes):
-        expected = IMAGES[i] + 1
+        expected = IMAGES[i].astype(int) + 1
         expected[:, top:bottom, left:right] = 0
-        np.testing.assert_array_equal(hidden[i], expected)
-        both = IMAGES[i].astype(int) + 1
-        both[:, top:bottom, left:right] = 0
-        np.testing.assert_array_equal(joined[i], np.where(MASKS[i], 0, both))
+        np.testing.assert_array_equal(hidden[i], expected.astype(np.uint8))
+        np.testing.assert_array_equal(joined[i], np.where(MASKS[i], 0, expected))
 
 
 def test_attributions_outside_the_person_as_the_paper_counts_them():
@@ -77,18 +74,14 @@ def test_attributions_outside_the_person_as_the_paper_counts_them():
 
 def test_one_box_for_all_works_in_a_pipeline():
     """A box that is the only difference of the classes takes the model's knowledge."""
-    images = RNG.normal(size=(200, 1, 4, 4))
     y = np.repeat([0, 1], 100)
+    images = RNG.normal(size=(200, 1, 4, 4))
     images[:, :, :2, :2] += 5 * y[:, None, None, None]
     flat = FunctionTransformer(lambda X: X.reshape(len(X), -1))
-    scores = [
-        make_pipeline(RegionMask(boxes=box), flat, LogisticRegression())
-        .fit(images[::2], y[::2])
-        .score(images[1::2], y[1::2])
-        for box in ((2, 2, 4, 4), (0, 0, 2, 2))
-    ]
-    assert scores[0] > 0.98
-    assert scores[1] < 0.65
+    for box, known in (((2, 2, 4, 4), True), ((0, 0, 2, 2), False)):
+        model = make_pipeline(RegionMask(boxes=box), flat, LogisticRegression())
+        score = model.fit(images[::2], y[::2]).score(images[1::2], y[1::2])
+        assert score > 0.98 if known else score < 0.65
 
 
 @pytest.mark.parametrize(
@@ -100,11 +93,7 @@ def test_one_box_for_all_works_in_a_pipeline():
         ({"boxes": [1, 2, 3]}, IMAGES, r"boxes must be numbers of shape \(4,\) or \(5, 4\)"),
         ({"boxes": [4, 4, 2, 2]}, IMAGES, r"boxes must be top, left, .*; got \[4, 4, 2, 2\]"),
         ({"boxes": [0, np.nan, 2, 2]}, IMAGES, r"boxes must be top, .*; got \[0\.0, nan, 2\.0"),
-        (
-            {"boxes": [0.1, 0.2, 0.5, 0.6]},
-            IMAGES,
-            r"boxes must be in pixels; got fractions .* as \[0\.1, 0\.2, 0\.5, 0\.6\]\. Multiply",
-        ),
+        ({"boxes": [0.1, 0.2, 0.5, 0.6]}, IMAGES, r"in pixels; got fractions .* as \[0\.1, 0\.2"),
         ({"boxes": [[0.0] * 4] * 4 + [[0, 0, 1.0, 1]]}, IMAGES, "boxes must be in pixels"),
         ({"boxes": [0, 0, 1, 1]}, IMAGES[0], "X must be numbers of shape .n_images"),
         ({"boxes": [0, 0, 1, 1]}, IMAGES.astype(str), "X must be numbers of shape"),
@@ -120,20 +109,11 @@ def test_bad_regions_are_refused(options, images, message):
 
 def test_boxes_without_a_pixel_of_the_image_are_named():
     boxes = [[0, 0, 2, 2], [9, 9, 12, 12], [0, 8, 6, 9], [3, 3, 3, 3], [0, 0, 6, 8]]
-    with pytest.warns(
-        UserWarning, match=r"^2 of 5 boxes hold no pixel .* 6 × 8 .*\[9, 9, 12, 12\]"
-    ):
+    with pytest.warns(UserWarning, match=r"^2 of 5 boxes hold no pixel .* 6 × 8 .*\[9, 9, 12, 12"):
         hidden = RegionMask(boxes=boxes).transform(IMAGES)
     np.testing.assert_array_equal(hidden[1:4], IMAGES[1:4])
 
 
 @pytest.mark.parametrize("boxes", [[0, 0, 1, 1], [0.0, 0.0, 0.0, 0.0], [0.5, 0.5, 1.5, 1.5]])
 def test_small_boxes_of_pixels_are_no_fractions(boxes):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        RegionMask(boxes=boxes).fit(IMAGES)
-
-
-@pytest.mark.parametrize("how", HOW)
-def test_no_images_are_no_images(how):
-    assert RegionMask(how, boxes=[0, 0, 1, 1]).transform(IMAGES[:0]).shape == (0, 3, 6, 8)
+    RegionMask(boxes=boxes).fit(IMAGES)  # warnings are errors

@@ -16,6 +16,10 @@ PROJECT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("SKBIASAMP_DATA", PROJECT.parent / "shared" / "data"))
 
 
+def needs(file):
+    return pytest.mark.skipif(not (DATA / file).is_file(), reason=f"SKBIASAMP_DATA lacks {file}")
+
+
 @pytest.fixture
 def script(monkeypatch):
     monkeypatch.syspath_prepend(str(PROJECT / "benchmarks" / "papers"))
@@ -37,8 +41,8 @@ def test_runs_of_architectures_are_those_of_the_file(script):
     pairs = kept["amplification"].unstack("model").loc[9]
     gaps = pairs["one hidden layer of 64"] - pairs["logistic regression"]
     mean, half = (table.loc[9, "one hidden layer of 64"] for table in architectures.paired())
-    low, high = student.interval(0.95, 4, gaps.mean(), gaps.std() / 5**0.5)
-    assert [mean - half, mean + half] == pytest.approx([low, high])
+    interval = student.interval(0.95, 4, gaps.mean(), gaps.std() / 5**0.5)
+    assert (mean - half, mean + half) == pytest.approx(interval)
     assert half < 0.5 * architectures.half() * pairs["one hidden layer of 64"].std()
 
 
@@ -67,10 +71,9 @@ def test_runs_on_one_data_set_are_those_of_the_file(script):
 
 
 @pytest.mark.torch
+@needs("imsitu_train.csv.gz")
 def test_an_attacker_of_imsitu_trains_and_kept_runs_are_full_ones(script):
     pytest.importorskip("torch")
-    if not (DATA / "imsitu_train.csv.gz").is_file():
-        pytest.skip("SKBIASAMP_DATA lacks imSitu")
     imsitu = script("imsitu_attackers")
     found = imsitu.run("α = 1", 1, 10, normalised=True, share=0.25, seed=0, epochs=2)
     assert set(found) == set(imsitu.CHOSEN_ON)
@@ -80,7 +83,6 @@ def test_an_attacker_of_imsitu_trains_and_kept_runs_are_full_ones(script):
     assert set(imsitu.RUNS.read()) <= set(imsitu.jobs())
     # What the page says of Table 2.
     runs = [imsitu.values("original", attacker) for _, *attacker in imsitu.TABLE_2]
-    assert {len(one) for one in runs} == {1}
     text = imsitu.section().replace("\n", " ")
     assert f"differ by up to {np.ptp(runs):.1f} percentage points, the published ones" in text
     assert "by up to 2.5." in text  # 71.03 - 68.54
@@ -108,11 +110,10 @@ def test_attackers_of_the_grid_are_those_of_the_file(script):
 
 
 @pytest.mark.torch
+@needs("coco_labels_val.csv.gz")
 def test_attackers_of_coco_with_errors_are_those_of_the_file(script):
     """And what the page says: of labels with errors, the network learns less than the other."""
     pytest.importorskip("torch")
-    if not (DATA / "coco_labels_val.csv.gz").is_file():
-        pytest.skip("SKBIASAMP_DATA lacks COCO")
     coco = script("coco_attackers")
     assert set(coco.RUNS.read()) <= set(product(coco.SHARES, coco.SEEDS))
     f1, linear, _ = coco.run(0.03, 0, epochs=1)

@@ -30,19 +30,16 @@ X = pd.DataFrame(NUMBERS, columns=["a", "b"]).assign(race=RACE, sex=SEX)
 
 # Every public class of the package whose constructor has `sensitive`.
 CLASSES = public_classes(BaseEstimator, needs=["sensitive"])
+assert {"AmplificationScorer", "LeakageProbe"} < {kind.__name__ for kind in CLASSES}
 every_class = pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 QUICK = {"max_epochs": 1, "batch_size": 120, "random_state": 0, "n_resamples": 5}
 QUICK |= {"limit": 0.9, "pretrain_epochs": 1, "adversary_epochs": 1, "hidden_layer_sizes": (2,)}
 QUICK |= {"cv": 2, "calibration": None}
 
 
-def needs(kind):
+def make(kind, **options):
     if kind.__name__ == "AdversarialClassifier":
         pytest.importorskip("torch")
-
-
-def make(kind, **options):
-    needs(kind)
     known = inspect.signature(kind).parameters
     options |= {name: value for name, value in QUICK.items() if name in known}
     if "estimator" in known:
@@ -75,10 +72,6 @@ def passed(kind, columns, *, hidden):
     return outcome(make(kind), seen, sensitive_features=attribute)
 
 
-def test_all_classes_are_found():
-    assert {"AmplificationScorer", "LeakageProbe"} < {kind.__name__ for kind in CLASSES}
-
-
 def third(X):
     return np.asarray(X)[:, 2].astype(int)
 
@@ -97,11 +90,8 @@ FORMS = [
 
 @every_class
 def test_columns_and_values_that_are_passed_are_the_same(kind):
-    held = {
-        "pandas": X,
-        "polars": pl.DataFrame({name: X[name].to_numpy() for name in X}),
-        "array": np.asarray(X),
-    }
+    polars = pl.DataFrame({name: X[name].to_numpy() for name in X})
+    held = {"pandas": X, "polars": polars, "array": np.asarray(X)}
     for container, sensitive, columns in FORMS:
         # A probe that is given a function does not know which column it should not see.
         expected = passed(kind, tuple(columns), hidden=not callable(sensitive))
@@ -127,18 +117,15 @@ def test_errors_are_the_same(kind):
         with pytest.raises((ValueError, TypeError)) as caught:
             outcome(make(kind, sensitive=sensitive), data)
         assert message in " ".join(str(caught.value).split())
-
-
-@every_class
-def test_a_feature_that_is_passed_twice_or_never(kind):
+    # A feature that is passed twice, or never.
     message = r"passed twice: as sensitive='race' and as sensitive_features. Pass one of them\."
     with pytest.raises(ValueError, match=message):
         outcome(make(kind, sensitive="race"), X, sensitive_features=RACE)
-    model, warns = make(kind), kind.__name__ in ("AuditedClassifier", "LeakageProbe")
+    model = make(kind)
     message = r"Pass sensitive_features; if it is a column of X, name it: .*sensitive='sex'\)"
     with (
         pytest.warns(UserWarning, match=message)
-        if warns
+        if kind.__name__ in ("AuditedClassifier", "LeakageProbe")
         else pytest.raises(ValueError, match=f"needs the sensitive feature in .*{message}")
     ):
         model.fit(X, Y) if hasattr(model, "fit") else outcome(model, X)
@@ -184,9 +171,9 @@ def test_bad_input_of_mitigations(kind):
     for changed, message in BAD:
         given = {"X": NUMBERS, "y": Y, "sensitive_features": RACE, **changed}
         if kind is mitigation.NoiseRandomizer:  # it has no labels and no groups
+            given = {"X": given["X"]}
             if "X" not in changed:
                 continue
-            given = {"X": given["X"]}
         if hasattr(kind, "fit_resample") and message == "one class":
             continue  # groups can be balanced in one class
         with pytest.raises(ValueError, match=message):

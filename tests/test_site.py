@@ -94,9 +94,10 @@ def test_our_names_are_links(site):
     assert not lost
 
 
-def test_everything_that_a_page_loads_is_part_of_the_site(site):
+def test_everything_that_a_page_loads_is_part_of_the_site_and_pictures_are_described(site):
     """No fonts, scripts or pictures from elsewhere: pages work offline and tell nobody."""
     for path, page in site.items():
+        assert not page.undescribed, path.name
         for address in page.loaded:
             if not address.startswith("data:"):
                 assert not is_elsewhere(address), f"{path.name} loads {address}"
@@ -104,11 +105,6 @@ def test_everything_that_a_page_loads_is_part_of_the_site(site):
     styles = [style.read_text("utf-8") for style in SITE.rglob("*.css")]
     assert styles
     assert not [url for text in styles for url in re.findall(r"url\(['\"]?(?:https?:)?//", text)]
-
-
-def test_pictures_are_described(site):
-    undescribed = {path.name: page.undescribed for path, page in site.items() if page.undescribed}
-    assert not undescribed
 
 
 def test_formulas_are_drawn_by_the_browser(site):

@@ -4,7 +4,6 @@ import os
 import re
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import skbiasamp
-from skbiasamp import LICAuditor, amplification_scorer
+from skbiasamp import LICAuditor
 from skbiasamp.metrics import DBACAuditor, dbac_amplification, lic_amplification
 from skbiasamp.text import WordMasker
 
@@ -26,41 +25,36 @@ CAPTIONS = Path(DATA) / "captions_models.csv.gz"
 needs_captions = pytest.mark.skipif(
     not CAPTIONS.is_file(), reason="SKBIASAMP_DATA lacks captions_models.csv.gz"
 )
-PLACES = ["kitchen", "street", "park", "office", "beach", "garden"]
 THINGS = ["bike", "ball", "phone", "book", "dog", "cup"]
+WORDS = ["bike", "cake", "dog"]
 
 
-def captions(rng, group, places=PLACES, lean=0.0):
-    """Return captions whose place depends on the group as much as `lean` says."""
-    shares = np.full((2, len(places)), 1 / len(places))
-    shares[0, : len(places) // 2] += lean / len(places)
-    shares[0, len(places) // 2 :] -= lean / len(places)
-    shares[1] = shares[0][::-1]
-    who = np.where(group == "f", "woman", "man")
-    place = [rng.choice(places, p=shares[int(one == "m")]) for one in group]
-    thing = rng.choice(THINGS, size=len(group))
-    return [f"a {a} with a {b} in the {c}" for a, b, c in zip(who, thing, place, strict=True)]
+def said(lean_data=0.0, lean_model=0.0, n=400, seed=0):
+    """Return captions that name a thing, which depends on the group as much as `lean` says."""
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["f", "m"], n)
 
+    def texts(lean):
+        own = np.where(group == "f", "cake", "bike")
+        thing = np.where(rng.random(n) < lean, own, rng.choice(WORDS, n))
+        who = np.where(group == "f", "woman", "man")
+        return [f"a {a} has a {b} today" for a, b in zip(who, thing, strict=True)]
 
-@pytest.fixture(scope="module")
-def world():
-    rng = np.random.default_rng(0)
-    group = rng.choice(["f", "m"], 600)
     return {
-        "y_true": captions(rng, group, lean=0.2),
-        "y_pred": captions(rng, group, lean=0.8),
+        "y_true": texts(lean_data),
+        "y_pred": texts(lean_model),
         "sensitive_features": group,
     }
 
 
 @pytest.fixture(scope="module")
-def quick():
-    return LICAuditor(n_draws=2, n_resamples=199, random_state=0)
+def world():
+    return said(0.1, 0.8)
 
 
 @pytest.fixture(scope="module")
-def result(quick, world):
-    return quick.audit(**world)
+def quick():
+    return LICAuditor(n_draws=2, n_resamples=199, random_state=0)
 
 
 def lic_by_hand(texts, group, folds, attacker):
@@ -85,7 +79,6 @@ def lic_by_hand(texts, group, folds, attacker):
 
 def test_lic_is_what_scikit_learn_gives_on_the_same_folds(world):
     """Every text is distinct, so that its row is in a known fold."""
-    rng = np.random.default_rng(1)
     texts = np.array([f"{one} {i}x" for i, one in enumerate(world["y_pred"])], dtype=object)
     group = world["sensitive_features"]
     attacker = make_pipeline(TfidfVectorizer(min_df=2), LogisticRegression())
@@ -93,50 +86,52 @@ def test_lic_is_what_scikit_learn_gives_on_the_same_folds(world):
         attacker=attacker, n_draws=1, interval=None, masker=None, equalize=None, random_state=3
     )
     test = auditor.count_audited(texts, texts, sensitive_features=group)
-    done = auditor._run(test, np.random.default_rng(rng.integers(9)))
+    done = auditor._run(test, np.random.default_rng(1))
     cells, folds = done.pair.cells, done.trained.folds[0].argmax(axis=0)
     held = done.pair.model.texts[done.pair.model.input_codes]
     of_text = dict(zip(held, folds, strict=True))
     expected = lic_by_hand(texts, group, np.array([of_text[one] for one in texts]), attacker)
     assert done.qualities.model.item() == pytest.approx(expected, abs=1e-4)
-    assert cells.total == 600
+    assert cells.total == 400
 
 
 def test_an_attacker_that_counts_no_words_gets_the_texts(world, quick):
     lengths = FunctionTransformer(lambda texts: np.array([[len(one)] for one in texts]))
-    found = clone(quick).set_params(attacker=make_pipeline(lengths, LogisticRegression()))
-    result = found.audit(**world)
-    assert result.words is None  # lengths have no names
-    assert result.table["quality_model"].item() < 0.3
-    # A forest has no weights of words.
+    # Lengths have no names, and a forest has no weights of words.
     forest = make_pipeline(CountVectorizer(), RandomForestClassifier(5, max_depth=3))
-    result = clone(quick).set_params(attacker=forest, n_draws=1, interval=None).audit(**world)
-    assert result.words is None
+    for attacker in (make_pipeline(lengths, LogisticRegression()), forest):
+        result = clone(quick).set_params(attacker=attacker, interval=None).audit(**world)
+        assert result.words is None
+        assert (result.table["quality_model"].item() < 0.3) == (attacker is not forest)
 
 
-def test_texts_without_a_trace_of_the_group_reveal_less(world, quick):
-    rng = np.random.default_rng(2)
-    neutral = [f"a person with a {one}" for one in rng.choice(THINGS, size=600)]
-    biased = world | {"y_true": world["y_pred"], "y_pred": neutral}
-    result = clone(quick).set_params(equalize=None).audit(**biased)
-    assert result.high < 0
-    assert result.verdict == "reveals less"
-    assert result.table["quality_model"].item() == pytest.approx(0.25, abs=0.04)
-
-
-def test_more_of_the_group_in_the_texts_is_more_leakage(world, quick, result):
+def test_more_of_the_group_in_the_texts_is_more_leakage(world, quick):
+    result = quick.audit(**world)
     assert result.low > 0
     assert result.verdict == "reveals more"
-    row = result.table.iloc[0]
-    assert float(result) == pytest.approx(row["quality_model"] - row["quality_data"])
     guesses = result.facts.guesses
     assert guesses.chance == pytest.approx(0.25)
     assert guesses.predictions > guesses.labels
     # Without a mask, texts name the group.
-    shown = clone(quick).set_params(masker=None, interval=None).audit(**world)
+    alone = clone(quick).set_params(interval=None)
+    shown = clone(alone).set_params(masker=None).audit(**world)
     assert shown.table[["quality_data", "quality_model"]].to_numpy().min() > 0.9
-    own = clone(quick).set_params(masker=WordMasker(["man", "woman"]), interval=None)
+    own = clone(alone).set_params(masker=WordMasker(["man", "woman"]))
     assert own.score(**world) == float(result)
+    # Words of the default attacker are a sparse matrix, whose rows len() does not count.
+    found = clone(alone).set_params(quality="accuracy").audit(**world)
+    assert 0.5 < found.table["quality_data"].item() < found.table["quality_model"].item() <= 1
+    # Without a trace of the group they reveal less.
+    neutral = [f"a person with a {one}" for one in np.resize(THINGS, 400)]
+    other = world | {"y_true": world["y_pred"], "y_pred": neutral}
+    less = clone(quick).set_params(equalize=None).audit(**other)
+    assert less.high < 0
+    assert less.verdict == "reveals less"
+    assert less.table["quality_model"].item() == pytest.approx(0.25, abs=0.04)
+    # The words of several runs would be those of one of them.
+    runs = {"y_preds": [world["y_pred"], neutral], "y_true": world["y_true"]}
+    found = alone.audit_runs(**runs, sensitive_features=world["sensitive_features"])
+    assert found.words is None
 
 
 def test_words_that_the_model_never_uses_become_one_token():
@@ -164,11 +159,8 @@ def test_groups_by_coin_toss_are_not_significant():
     """Texts of equal quality that do not depend on the group: at most 5 % are significant."""
     found = []
     for seed in range(12):
-        rng = np.random.default_rng(seed)
-        group = rng.choice(["f", "m"], 200)
-        texts = [captions(rng, np.full(200, "m")) for _ in range(2)]
         auditor = LICAuditor(n_draws=2, cv=3, n_resamples=99, random_state=seed)
-        found.append(auditor.audit(*texts, sensitive_features=group).verdict)
+        found.append(auditor.audit(**said(n=200, seed=seed)).verdict)
     assert sum(one != "no clear effect" for one in found) <= 2
 
 
@@ -180,129 +172,50 @@ def test_intervals_hold_that_attackers_learn_from_rows_too():
     np.testing.assert_allclose(LICAuditor(holdout=True)._spread(drawn), drawn)
 
 
-def test_a_scorer_scores_captioners(world, quick):
-    class Captioner:
-        def predict(self, X):
-            return np.array(world["y_pred"], dtype=object)
-
-    scorer = amplification_scorer(clone(quick).set_params(interval=None))
-    rows = {"sensitive_features": world["sensitive_features"]}
-    found = scorer(Captioner(), np.zeros((600, 1)), world["y_true"], **rows)
-    assert found == pytest.approx(-abs(quick.score(**world)), abs=1e-9)
-
-
-def test_jobs_change_no_number(world, quick):
-    one = clone(quick).set_params(interval=None)
-    with joblib.parallel_config(backend="threading"):
-        assert one.set_params(n_jobs=2).score(**world) == one.set_params(n_jobs=None).score(**world)
-
-
-def bad(**changed):
-    rng = np.random.default_rng(0)
-    group = np.array(["f", "m"] * 30)
-    return {
-        "y_true": captions(rng, group),
-        "y_pred": captions(rng, group),
-        "sensitive_features": group,
-    } | changed
+NEVER = make_pipeline(TfidfVectorizer(min_df=99), LogisticRegression())
+NO_TEXT = [
+    ({"y_true": [None] + ["a dog"] * 59}, r"y_true has .* in 1 row, at position 0\. Pass ''"),
+    ({"y_pred": ["a dog"] * 59 + [3]}, r"y_pred must hold texts; got 3\."),
+    ({"y_pred": [0.5, 1.5] * 30}, r"y_pred must hold texts; got 0\.5\."),
+    ({"y_true": [""] * 60}, r"y_true must hold texts; all of them are empty\."),
+    ({"y_true": np.full((60, 2), "a")}, r"y_true must hold one text a row; got 2 columns"),
+    ({"y_pred": ["ein Hund läuft"] * 60}, r"y_true and y_pred have no word in common"),
+    ({"y_pred": ["man", "women"] * 30}, r"y_pred has no word left .*Mask fewer words"),
+    ({"y_pred": ["🐶", "👍"] * 30}, r"y_pred has no word left for an attacker\. Mask fewer"),
+    ({"y_pred": None}, r"LIC amplification compares .*: pass y_pred\."),
+]
+NO_ATTACKER = [
+    ({"attacker": LogisticRegression()}, "attacker must be a pipeline from texts"),
+    ({"masker": FunctionTransformer(lambda texts: texts[:3])}, "one text for each text"),
+    ({"masker": pd.DataFrame({"a": [1]})}, "'masker' parameter of LICAuditor"),
+    ({"attacker": NEVER}, "found no words in the texts"),
+]
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        (
-            {"y_true": [None] + ["a dog"] * 59},
-            r"y_true has missing values in 1 row, at position 0\. Pass ''",
-        ),
-        ({"y_pred": ["a dog"] * 59 + [3]}, r"y_pred must hold texts; got 3\."),
-        ({"y_pred": [0.5, 1.5] * 30}, r"y_pred must hold texts; got 0\.5\."),
-        ({"y_true": [""] * 60}, r"y_true must hold texts; all of them are empty\."),
-        ({"y_true": np.full((60, 2), "a")}, r"y_true must hold one text a row; got 2 columns"),
-        ({"y_pred": ["ein Hund läuft"] * 60}, r"y_true and y_pred have no word in common"),
-        ({"y_pred": ["man", "women"] * 30}, r"y_pred has no word left .*Mask fewer words"),
-        ({"y_pred": ["🐶", "👍"] * 30}, r"y_pred has no word left for an attacker\. Mask fewer"),
-        ({"y_pred": None}, r"LIC amplification compares .*: pass y_pred\."),
-    ],
+    ("changed", "params", "message"),
+    [(changed, {}, message) for changed, message in NO_TEXT]
+    + [({}, params, message) for params, message in NO_ATTACKER],
 )
-def test_what_is_no_text_is_named(changed, message):
+def test_what_cannot_be_attacked_is_named(changed, params, message):
     with pytest.raises(ValueError, match=message):
-        LICAuditor(n_draws=1).audit(**bad(**changed))
+        LICAuditor(n_draws=1, **params).audit(**said(n=60) | changed)
 
 
 def test_texts_of_one_group_reveal_nothing():
     with pytest.warns(UndefinedMetricWarning, match="one value only"):
-        result = LICAuditor(n_draws=1).audit(**bad(sensitive_features=["f"] * 60))
+        result = LICAuditor(n_draws=1).audit(**said(n=60) | {"sensitive_features": ["f"] * 60})
     assert (result.value, result.words) == (0, None)
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"attacker": LogisticRegression()}, "attacker must be a pipeline from texts"),
-        ({"masker": FunctionTransformer(lambda texts: texts[:3])}, "one text for each text"),
-        ({"masker": pd.DataFrame({"a": [1]})}, "'masker' parameter of LICAuditor"),
-        (
-            {"attacker": make_pipeline(TfidfVectorizer(min_df=99), LogisticRegression())},
-            "found no words in the texts",
-        ),
-    ],
-)
-def test_parameters_that_cannot_be_are_named(params, message):
-    with pytest.raises(ValueError, match=message):
-        LICAuditor(n_draws=1, **params).audit(**bad())
-
-
-def test_the_mean_over_runs_says_what_guessing_reaches(world, quick):
-    rows = {name: list(values[:200]) for name, values in world.items()}
-    runs = [rows.pop("y_pred"), list(world["y_pred"][200:400])]
-    found = quick.audit_runs(y_preds=runs, **rows)
-    alone = [quick.audit(y_pred=one, **rows) for one in runs]
-    chances = [one.statistics["chance_model"] for one in alone]
-    assert found.value == pytest.approx(np.mean([one.value for one in alone]))
-    assert found.statistics["chance_model"] == pytest.approx(np.mean(chances))
-    assert found.facts.guesses.chance == pytest.approx(np.mean(chances))
-    assert found.words is None  # they would be those of one run
-
-
-def test_the_share_of_right_guesses_is_a_quality(world):
-    """Words of the default attacker are a sparse matrix, whose rows len() does not count."""
-    found = LICAuditor(quality="accuracy", n_draws=1, interval=None, random_state=0).audit(**world)
-    assert 0.5 < found.table["quality_data"].item() < found.table["quality_model"].item() <= 1
-    assert found.facts.guesses.predictions == found.table["quality_model"].item()
 
 
 def test_metrics_of_labels_and_of_texts_are_audited_apart():
     with pytest.raises(ValueError, match="auditor must all read texts, or all labels"):
-        skbiasamp.audit(**bad(), auditor=[LICAuditor(), skbiasamp.LeakageAuditor()])
+        skbiasamp.audit(**said(n=60), auditor=[LICAuditor(), skbiasamp.LeakageAuditor()])
     with pytest.raises(ValueError, match="y_train is not used by metrics of texts"):
-        skbiasamp.audit(**bad(), y_train=["a"] * 60, auditor=[LICAuditor()])
+        skbiasamp.audit(**said(n=60), y_train=["a"] * 60, auditor=[LICAuditor()])
 
 
 TASKS = {"bike": ["bike", "bicycle"], "cake": ["cake"], "dog": [re.compile(r"dogg?y?\b")]}
-WORDS = ["bike", "cake", "dog"]
-
-
-def said(lean_data, lean_model, n=400, seed=0):
-    """Return captions that name a thing, which depends on the group as much as `lean` says."""
-    rng = np.random.default_rng(seed)
-    group = rng.choice(["f", "m"], n)
-
-    def texts(lean):
-        own = np.where(group == "f", "cake", "bike")
-        thing = np.where(rng.random(n) < lean, own, rng.choice(WORDS, n))
-        who = np.where(group == "f", "woman", "man")
-        return [f"a {a} has a {b} today" for a, b in zip(who, thing, strict=True)]
-
-    return {
-        "y_true": texts(lean_data),
-        "y_pred": texts(lean_model),
-        "sensitive_features": group,
-    }
-
-
-@pytest.fixture(scope="module")
-def biased():
-    return said(0.1, 0.8)
 
 
 def of(direction, **options):
@@ -311,53 +224,48 @@ def of(direction, **options):
 
 
 @pytest.fixture(scope="module")
-def audits(biased):
-    return {direction: of(direction).audit(**biased) for direction in ("A->T", "T->A")}
+def audits(world):
+    return {direction: of(direction).audit(**world) for direction in ("A->T", "T->A")}
 
 
 @pytest.mark.parametrize("direction", ["A->T", "T->A"])
-def test_a_stronger_association_is_amplified_in_both_directions(direction, biased, audits):
+def test_a_stronger_association_is_amplified_in_both_directions(direction, world, audits):
     result = audits[direction]
     assert result.low > 0
     assert result.verdict == "reveals more"
-    about = "the tasks" if direction == "A->T" else "the group"
-    assert f"The predictions reveal {about} more than" in result.sentence
-    back = of(direction).audit(**biased | {"y_true": biased["y_pred"], "y_pred": biased["y_true"]})
+    back = of(direction).audit(**world | {"y_true": world["y_pred"], "y_pred": world["y_true"]})
     assert back.high < 0
 
 
-def test_from_task_to_group_it_is_lic_in_another_form(biased, audits):
+def test_from_task_to_group_it_is_lic_in_another_form(world, audits):
     table = audits["T->A"].table.iloc[0]
-    lic = LICAuditor(n_draws=2, interval=None, random_state=0).audit(**biased).table.iloc[0]
+    lic = LICAuditor(n_draws=2, interval=None, random_state=0).audit(**world).table.iloc[0]
     assert table["quality_model"] == lic["quality_model"]
     assert table["delta"] == lic["amplification"]
-    assert of("T->A", normalize=False).score(**biased) == lic["amplification"]
+    assert of("T->A", normalize=False).score(**world) == lic["amplification"]
     how = {"tasks": TASKS, "n_draws": 2, "random_state": 0}
-    assert dbac_amplification(**biased, direction="A->T", **how) == audits["A->T"].value
+    assert dbac_amplification(**world, direction="A->T", **how) == audits["A->T"].value
 
 
-def test_the_value_is_the_mean_over_tasks_of_the_ratio(biased):
-    result = of("A->T").set_params(n_draws=1, interval=None).audit(**biased)
-    table = result.table
-    assert table["task"].tolist() == ["bike", "cake", "dog"]
+def test_the_value_is_the_mean_over_tasks_of_the_ratio(world):
+    result = of("A->T").set_params(n_draws=1, interval=None).audit(**world)
+    table, words = result.table, result.words
+    assert table["task"].tolist() == WORDS
     assert set(table["group"]) == {"(all)"}
     ratio = table["delta"] / (table["quality_model"] + table["quality_data"])
     np.testing.assert_allclose(table["amplification"], ratio)
     assert result.value == pytest.approx(ratio.mean())
-
-
-def test_words_of_the_tasks_are_hidden_from_the_attacker(audits):
-    words = audits["A->T"].words
+    # Words of the tasks are hidden from the attacker.
     assert not words["word"].str.contains("bike|cake|dog").any()
     own = words[(words["source"] == "model texts") & (words["target"] == "cake")]
     assert "woman" in own["word"].iloc[0]
-    assert set(words["target"]) == {"bike", "cake", "dog"}
+    assert set(words["target"]) == set(WORDS)
 
 
 def test_the_association_alone_is_found_not_how_often_a_task_is_named():
     """The model names cakes more often, whatever the group: nothing is revealed."""
     rng = np.random.default_rng(0)
-    given = said(0.0, 0.0, seed=1)
+    given = said(seed=1)
     more = np.where(rng.random(400) < 0.5, "cake", rng.choice(WORDS, 400))
     given["y_pred"] = [
         f"a {'woman' if a == 'f' else 'man'} has a {b} today"
@@ -367,8 +275,8 @@ def test_the_association_alone_is_found_not_how_often_a_task_is_named():
     assert result.verdict == "no clear effect"
 
 
-def test_tasks_that_hardly_any_text_names_are_left_out(biased):
-    given = {name: list(held) for name, held in biased.items()}
+def test_tasks_that_hardly_any_text_names_are_left_out(world):
+    given = {name: list(held) for name, held in world.items()}
     given["y_true"][0] = "a man has a kite today"
     auditor = clone(of("A->T")).set_params(tasks=TASKS | {"kite": ["kite"]})
     with pytest.warns(UndefinedMetricWarning, match="'kite'.*left out"):
@@ -380,28 +288,23 @@ def test_tasks_that_hardly_any_text_names_are_left_out(biased):
 
 
 @pytest.mark.filterwarnings("ignore:Fewer than 10 texts")
-def test_models_and_runs_are_compared_on_the_same_tasks(biased):
-    never = [text.replace("dog", "tree") for text in biased["y_true"]]
-    rows = {"sensitive_features": biased["sensitive_features"]}
-    models = {"biased": biased["y_pred"], "never a dog": never}
-    report = skbiasamp.compare(biased["y_true"], models, **rows, auditor=[of("A->T")])
+def test_models_and_runs_are_compared_on_the_same_tasks(world):
+    never = [text.replace("dog", "tree") for text in world["y_true"]]
+    rows = {"sensitive_features": world["sensitive_features"]}
+    models = {"world": world["y_pred"], "never a dog": never}
+    report = skbiasamp.compare(world["y_true"], models, **rows, auditor=[of("A->T")])
     result = report["DBAC A->T"]
     assert set(result.pairs["task"]) == {"bike", "cake"}
     assert result.table["difference_high"].iloc[-1] < 0
-    runs = [biased["y_pred"], never, never]
+    runs = [world["y_pred"], never, never]
     auditor = of("A->T").set_params(interval=None)
-    table = auditor.audit_runs(biased["y_true"], runs, **rows).table
+    table = auditor.audit_runs(world["y_true"], runs, **rows).table
     assert set(table["task"]) == {"bike", "cake"}
     assert not np.isnan(table["amplification"]).any()
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"direction": "A->T"}, "tasks must name the words of each task if direction='A->T'"),
-        ({"direction": "A->T", "tasks": {"bike": []}}, "bike"),
-    ],
-)
-def test_parameters_of_dbac_that_cannot_be_are_named(params, message, biased):
-    with pytest.raises(ValueError, match=message):
-        DBACAuditor(**params).audit(**biased)
+def test_tasks_need_words(world):
+    with pytest.raises(ValueError, match="tasks must name the words of each task if direction='A"):
+        DBACAuditor("A->T").audit(**world)
+    with pytest.raises(ValueError, match="bike"):
+        DBACAuditor("A->T", tasks={"bike": []}).audit(**world)
