@@ -53,6 +53,15 @@ def test_rows_that_are_repeated_say_nothing_new():
     columns = ["base", "observed", "delta", "change"]
     np.testing.assert_allclose(again.table[columns], once.table[columns], rtol=1e-9, atol=1e-12)
     assert again.published == pytest.approx(once.published, rel=1e-9)
+    # Rows that all weigh one half have the errors of rows that weigh 1.
+    half = auditor.audit(
+        *rows_of(five)[0],
+        **rows_of(five)[1],
+        clusters=five["person"],
+        sample_weight=np.full(len(five), 0.5),
+    )
+    error = again.statistics["standard_error"]
+    assert half.statistics["standard_error"] == pytest.approx(error, rel=1e-12)
     # Half a row more or less is less of five times as many.
     assert again.value == pytest.approx(once.value, rel=1e-4)
     assert again.high - again.low == pytest.approx(once.high - once.low, rel=0.08)
@@ -103,20 +112,6 @@ def test_a_variance_that_few_clusters_carry_has_student_s_t():
     assert tuple(gap[["difference_low", "difference_high"]]) == pytest.approx(second, rel=1e-9)
 
 
-@pytest.mark.slow
-def test_few_clusters_raise_no_alarm():
-    """Without a change. By the normal distribution alone 13 % of data sets had one."""
-    clear = 0
-    for seed in range(200):
-        frame = few_families(seed, 5)
-        labels, how = rows_of(frame)
-        auditor = DirectionalAuditor()
-        auditor.fit(frame["sex"] == "f", sensitive_features=frame["sex"])
-        result = auditor.audit(*labels, **how, clusters=frame["person"])
-        clear += result.verdict != "no clear effect"
-    assert clear <= 14
-
-
 @pytest.mark.parametrize("auditor", [LeakageAuditor, DPAAuditor])
 def test_attackers_need_thirty_rows(auditor):
     """Of 20 rows the folds decide: 16 to 20 % of audits of chance had a verdict."""
@@ -157,13 +152,9 @@ def test_clusters_are_counted_alike_everywhere():
         "weights": counted(weights, weight="size"),
     }
     if importlib.util.find_spec("polars"):
-        import polars
-
-        others["polars"] = counted(polars.from_pandas(frame).lazy())
+        others["polars"] = counted(importlib.import_module("polars").from_pandas(frame).lazy())
     if importlib.util.find_spec("duckdb"):
-        import duckdb
-
-        others["DuckDB"] = counted(duckdb.from_df(frame))
+        others["DuckDB"] = counted(importlib.import_module("duckdb").from_df(frame))
     auditor = DirectionalAuditor(reference="test")
     for name, other in others.items():
         assert cells == other, name
@@ -173,20 +164,6 @@ def test_clusters_are_counted_alike_everywhere():
     many = pd.concat([frame.assign(person=frame["person"] + 300 * i) for i in range(50)])
     assert counted(many).clusters.total == 15_000
     assert counted(many).n_cells == cells.n_cells
-
-
-def test_fractional_weights_stay_with_their_rows():
-    """Of rows that all weigh one half, the errors are those of rows that weigh 1."""
-    frame = families()
-    labels, how = rows_of(frame)
-    auditor = DirectionalAuditor(reference="test")
-    half, whole = (
-        auditor.audit(
-            *labels, **how, sample_weight=np.full(len(frame), one), clusters=frame["person"]
-        ).statistics["standard_error"]
-        for one in (0.5, 1.0)
-    )
-    assert half == pytest.approx(whole, rel=1e-12)
 
 
 ATTACKS = {
@@ -200,13 +177,10 @@ ATTACKS = {
 
 def attacked(auditor, frame, **how):
     """Return the audit of a frame, and the comparison of its model with a perfect one."""
-    side = "sensitive" if auditor.direction == "T->A" else "y"
-    predicted, perfect = frame["predicted"], frame["hired"]
-    if side == "sensitive":
-        predicted, perfect = (
-            frame["sex"].where(frame["predicted"] == frame["hired"], "f"),
-            frame["sex"],
-        )
+    side, predicted, perfect = "y", frame["predicted"], frame["hired"]
+    if auditor.direction == "T->A":
+        side, perfect = "sensitive", frame["sex"]
+        predicted = perfect.where(frame["predicted"] == frame["hired"], "f")
     how |= {"sensitive_features": frame["sex"]}
     result = auditor.audit(frame["hired"], **{f"{side}_pred": predicted}, **how)
     models = {"old": predicted, "new": perfect}
@@ -282,14 +256,11 @@ def in_an_engine(**how):
     ("call", "said"),
     [
         (lambda f, audit: audit(clusters=UNKNOWN), r"clusters has no id in \d rows"),
-        (
-            lambda f, audit: audit(clusters=f[["person", "sex"]]),
-            "clusters must be one column of ids; got 2 columns",
-        ),
+        (lambda f, audit: audit(clusters=f[["person", "sex"]]), "one column of ids; got 2 columns"),
         (lambda f, audit: audit(clusters=f["person"][:-1]), "clusters"),
         (
             lambda f, audit: DirectionalAuditor().fit(f, **COLUMNS | {"cluster": "persons"}),
-            "there is no column 'persons': did you mean 'person'",
+            "'person'",
         ),
         (lambda f, audit: counted(f).to_frame(), "to_json"),
         (
@@ -299,9 +270,7 @@ def in_an_engine(**how):
             "already holds",
         ),
         (
-            lambda f, audit: LeakageAuditor().audit(
-                *rows_of(f[:8])[0], **rows_of(f[:8])[1], clusters=f["person"][:8]
-            ),
+            lambda f, audit: LeakageAuditor().audit(counted(f[:8])),
             "cv must leave every fold a cluster; got 5 folds and [34]",
         ),
         (lambda f, audit: in_an_engine(), "cannot be kept if an engine sums 16 columns"),
@@ -316,10 +285,7 @@ def test_bad_clusters_are_refused_by_name(call, said):
 
     with pytest.raises((ValueError, TypeError), match=said):
         call(frame, audit)
-
-
-def test_an_engine_that_keeps_rows_apart_keeps_clusters():
-    assert in_an_engine(joint=True).clusters.total == 20
+    assert in_an_engine(joint=True).clusters.total == 20  # rows that are kept apart have some
 
 
 def test_runs_that_are_alike_are_no_surer_than_one_of_them():

@@ -5,9 +5,8 @@ import pytest
 from by_hand import AUDITED, METRICS, audit, fitted, numbers, perfect, rows, world
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
-from sklearn.tree import DecisionTreeClassifier
 
-from skbiasamp import Contingency, DirectionalAuditor, LeakageAuditor
+from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp.inference import adjust_p_values, paired_p_values
 
 # Internal: the formula of Bouckaert and Frank, on numbers whose variance is known.
@@ -46,19 +45,6 @@ def test_the_interval_comes_from_counts_as_from_rows(metric):
         assert_allclose([result.low, result.high], [expected.low, expected.high], atol=1e-12)
 
 
-def test_the_error_of_the_change_of_a_gap_is_welch_s():
-    """Two groups and training labels: the value is half of the change of the gap."""
-    data = world(n=1000)
-    group = data["sensitive_features"] == "g0"
-    moved = np.asarray(data["y_pred"] - data["y_true"], dtype=float)
-    result = audit(DirectionalAuditor(), data)
-    gap = abs(moved[group].mean() - moved[~group].mean())
-    assert abs(result.value) == pytest.approx(gap / 2)
-    error = np.sqrt(sum(stats.sem(moved[side]) ** 2 for side in (group, ~group)))
-    # Half a row gained and half a row lost a pair, and the factors of small samples.
-    assert result.statistics["standard_error"] == pytest.approx(error / 2, rel=0.02)
-
-
 @every_metric
 def test_a_perfect_model_may_have_changed_rows_that_were_not_seen(metric):
     data = perfect(world(300, kind="multilabel"))
@@ -87,8 +73,6 @@ def test_the_paired_test_is_mcnemar_s_exact_one():
     assert_allclose(paired_p_values(gained, lost).ravel(), expected, rtol=1e-9)
     assert_allclose(paired_p_values(lost, gained).ravel(), expected, rtol=1e-9)
     assert float(paired_p_values(0, 0)) == 1
-    with pytest.raises(ValueError, match=r"one shape; got \(2,\) and \(3,\)\."):
-        paired_p_values([3, 4], [0, 0, 1])
 
 
 P_VALUES = np.random.default_rng(4).uniform(0, 0.2, 23)
@@ -118,39 +102,10 @@ def test_holm_multiplies_by_the_number_of_tests_left():
 def test_the_false_discovery_rate_is_scipy_s():
     assert_allclose(adjust_p_values(P_VALUES, "fdr"), stats.false_discovery_control(P_VALUES))
     assert_array_equal(adjust_p_values(P_VALUES, None), P_VALUES)
-    with pytest.raises(ValueError, match="method"):
-        adjust_p_values(P_VALUES, "bonferroni")
-
-
-def test_the_table_adjusts_over_its_pairs():
     data = world(kind="multilabel", n_tasks=5)
-    for adjust in ("holm", "fdr", None):
-        result = audit(DirectionalAuditor(adjust=adjust), data)
-        expected = adjust_p_values(result.table["p_value"].to_numpy(), adjust)
-        assert_allclose(result.table["p_adjusted"], expected)
-
-
-STUMP = DecisionTreeClassifier(max_depth=1)
-
-
-def people(seed, n=100, rows=5):
-    """Return people of equal rows, whose group is random: nothing can be amplified."""
-    rng = np.random.default_rng(seed)
-    person = np.repeat(np.arange(n), rows)
-    group, label, wrong = (rng.random((3, n)) < np.array([[0.5], [0.5], [0.15]]))[:, person]
-    return label.astype(int), (label ^ wrong).astype(int), group.astype(int), person
-
-
-@pytest.mark.slow
-def test_a_random_group_is_no_alarm():
-    """Attackers that stay what they are in resamples find 15 alarms in these 40 data sets."""
-    alarms = 0
-    for seed in range(40):
-        label, predicted, group, person = people(seed)
-        auditor = LeakageAuditor(attacker=STUMP, n_draws=1, n_resamples=49, random_state=seed)
-        result = auditor.audit(label, predicted, sensitive_features=group, clusters=person)
-        alarms += result.p_value < 0.05
-    assert alarms <= 4
+    for adjust in ("holm", "fdr", None):  # the table adjusts over its pairs
+        table = audit(DirectionalAuditor(adjust=adjust), data).table
+        assert_allclose(table["p_adjusted"], adjust_p_values(table["p_value"].to_numpy(), adjust))
 
 
 def test_the_variance_of_training_is_that_of_bouckaert_and_frank():
