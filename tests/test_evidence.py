@@ -36,13 +36,6 @@ def test_the_short_run_shows_every_question(monkeypatch, capsys):
     assert "nan" not in said
 
 
-def test_rows_of_a_page_have_names_of_their_own():
-    from rows import PARTS
-
-    names = [(row.question, row.setting) for part in PARTS.values() for row in part()]
-    assert len(set(names)) == len(names)
-
-
 def test_every_kind_of_row_can_be_measured():
     from evidence import measured
     from rows import PARTS
@@ -60,6 +53,7 @@ def test_the_page_is_made_of_the_rows_that_are_kept():
 
     rows = every_row(FOLDER)
     names = [(row.question, row.setting) for part in PARTS.values() for row in part()]
+    assert len(set(names)) == len(names)
     measured = [(row["question"], row["setting"]) for row in rows]
     assert measured[: len(names)] == names
     assert measured[len(names) :] == [key for part in KEPT for key in read(FOLDER / f"{part}.csv")]
@@ -68,12 +62,6 @@ def test_the_page_is_made_of_the_rows_that_are_kept():
     assert TABLES.read_text("utf-8") == tables_of(rows)
     kept = read(docs / "evidence-table.csv")
     assert [row["false"] for row in kept.values()] == [row["false"] for row in rows]
-
-
-def test_the_page_is_short():
-    page = (BENCHMARKS.parent / "docs" / "evidence.md").read_text("utf-8")
-    words = [word for word in page.replace("|", " ").split() if any(map(str.isalpha, word))]
-    assert len(words) <= 900
 
 
 def test_the_readme_has_the_mean_and_the_worst_false_positives():
