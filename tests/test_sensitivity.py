@@ -121,36 +121,6 @@ def test_two_groups_bear_the_same_share_and_the_one_worse_off_is_named(world, na
     assert robust.label == "too often"  # fewer true ones of them would have no gap to widen
 
 
-def test_several_classes_and_small_groups_are_weighted_as_in_the_value(world):
-    """A group of few rows counts as any other."""
-    rng = np.random.default_rng(1)
-    group = rng.choice(3, 2000, p=[0.6, 0.39, 0.01])
-    labels = np.where(rng.random(2000) < 0.3, group, rng.choice(3, 2000))
-    predicted = np.where(rng.random(2000) < 0.2, group, labels)
-    auditor = DirectionalAuditor().fit(labels, sensitive_features=group)
-    result = auditor.audit(labels, predicted, sensitive_features=group)
-    assert (result.table["sign_weight"].abs() == 1).all()
-    table = result.sensitivity()
-    assert table["share"][1:].dropna().is_monotonic_increasing
-    # All rates together are enough where the share of one is.
-    assert table["share"][0] < table["share"][1:].min()
-    tried = 0
-    for row in table[1:].dropna().itertuples():
-        at = round(row.share * row.n)
-        moved = []
-        for other in {0, 1, 2} - {row.task}:
-            before, after = (other, row.task) if row.label == "too rarely" else (row.task, other)
-            rows = np.flatnonzero((group == row.group) & (labels == before))[:at]
-            if len(rows) == at:
-                wrong = np.where(np.isin(np.arange(2000), rows), after, labels)
-                again = auditor.audit(wrong, predicted, sensitive_features=group)
-                moved.append(result.value - again.value)
-        if len(moved) == 2 and row.n > 500:
-            tried += 1
-            assert max(moved) == pytest.approx(result.low, rel=0.02)
-    assert tried >= 2
-
-
 def test_labels_are_taken_from_classes_that_have_some():
     """Labels of class 2 matter most for the first group, which has few of them."""
     rng = np.random.default_rng(0)
@@ -180,6 +150,7 @@ def test_labels_are_taken_from_classes_that_have_some():
         assert row.share == pytest.approx(least.fun if least.success else np.nan, nan_ok=True)
         alone += least.success and least.fun > 1.01 * distance / max(gains)
     assert alone
+    assert result.sensitivity()["share"][1:].dropna().is_monotonic_increasing
 
 
 def test_without_a_clear_effect_there_is_nothing_to_lose(world):
