@@ -524,3 +524,98 @@ def test_groups_in_which_models_agree_hide_no_more_rows_together_than_one_of_the
     fourth = (unseen**2).sum() / 2 + own**2 / 40  # of the 40 rows
     reach = stats.t.isf(0.025, squares**2 / fourth) * squares**0.5
     assert [low, high] == pytest.approx([difference - reach, difference + reach], rel=1e-3)
+
+
+# ---------------------------------------------------------------------- accuracy
+
+N = 400
+
+
+@pytest.fixture(scope="module")
+def labels():
+    rng = np.random.default_rng(4)
+    y, sex = rng.integers(0, 2, N), rng.choice(["f", "m"], N)
+    old = np.where(rng.random(N) < 0.2, 1 - y, y)
+    return y, sex, old, np.where(rng.random(N) < 0.1, 1 - old, old)
+
+
+def report_of(y, old, new, sex, **more):
+    how = {"sensitive_features": sex, "auditor": DirectionalAuditor()} | more
+    return skbiasamp.compare(y, {"old": old, "new": new}, **how)
+
+
+def accuracy(*labels, **more):
+    last = report_of(*labels, **more).accuracy.iloc[1]
+    return last[["difference", "difference_low", "difference_high"]].to_numpy(float)
+
+
+def by_student(value, parts, unseen=1 / N):
+    """Student's t by what units add to a difference, and half a row gained and half a row lost."""
+    squares = parts**2 * len(parts) / (len(parts) - 1)
+    variance = squares.sum() + unseen**2
+    reach = stats.t.isf(0.025, variance**2 / (squares @ squares + unseen**4 / 2)) * variance**0.5
+    return pytest.approx([value, value - reach, value + reach], abs=1e-12)
+
+
+def test_it_is_the_paired_interval_of_a_proportion(labels):
+    y, sex, old, new = labels
+    gain = (new == y) * 1.0 - (old == y)
+    assert np.abs(gain).sum() >= 10
+    assert accuracy(y, old, new, sex) == by_student(gain.mean(), (gain - gain.mean()) / N)
+    # Few clusters carry a variance that is itself uncertain, as it is for an audit.
+    person = np.repeat(np.arange(20), N // 20)
+    sums = np.bincount(person, (gain - gain.mean()) / N)
+    assert accuracy(y, old, new, sex, clusters=person) == by_student(gain.mean(), sums)
+    # The sentence is about the other side.
+    low, high = (f"{-100 * end:.1f}" for end in accuracy(y, old, new, sex)[1:])
+    said = " ".join(str(report_of(y, old, new, sex)).split())
+    assert f"percentage points lower than that of “old” ({high} to {low})." in said
+
+
+def test_weights_are_repeated_rows_and_copies_in_a_cluster_add_nothing(labels):
+    y, sex, old, new = labels
+    times = np.random.default_rng(0).integers(1, 4, N)
+    repeated = accuracy(*(np.repeat(part, times) for part in (y, old, new, sex)))
+    weighted = accuracy(y, old, new, sex, sample_weight=times)
+    assert weighted == pytest.approx(repeated, abs=1e-12)
+    four = [np.repeat(part, 4) for part in (y, old, new, sex)]
+    right = (new == y) * 1.0 - (old == y)
+    parts = (right - right.mean()) / N
+    copies = accuracy(*four, clusters=np.repeat(np.arange(N), 4))
+    assert copies == by_student(right.mean(), parts, 1 / N / 4)
+    assert accuracy(*four) == by_student(right.mean(), np.repeat(parts / 4, 4), 1 / N / 4)
+    # Fractional weights: each row is one, and counts so much.
+    share = np.random.default_rng(1).gamma(2, size=N)
+    share /= share.sum()
+    value = share @ right
+    found = accuracy(y, old, new, sex, sample_weight=share)
+    assert found == by_student(value, share * (right - value), share.max())
+
+
+def test_several_tasks_and_classes_and_groups_that_overlap(labels):
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, (N, 3))
+    old, new = (np.where(rng.random((N, 3)) < share, 1 - y, y) for share in (0.1, 0.2))
+    classes = rng.integers(0, 3, N)
+    guesses = [np.where(rng.random(N) < share, classes, 0) for share in (0.7, 0.8)]
+    both = np.column_stack([np.ones(N, int), rng.integers(0, 2, N)])
+    for (label, before, after), groups, more in (
+        ((y, old, new), labels[1], {}),
+        ((classes, *guesses), labels[1], {}),
+        ((y, old, new), both, {"groups": "indicator"}),
+    ):
+        hits = ((after == label) * 1.0 - (before == label)).reshape(N, -1).mean(axis=1)
+        times = both.sum(axis=1) if more else np.ones(N)
+        value = times @ hits / times.sum()
+        found = accuracy(label, before, after, groups, **more)
+        assert found == by_student(value, times * (hits - value) / times.sum())
+
+
+def test_no_row_that_differs_may_hide_as_many_as_an_exact_bound_allows(labels):
+    y, sex, old, _ = labels
+    value, low, high = accuracy(y, old, old, sex)
+    assert [value, low, high] == by_student(0, np.zeros(N))
+    assert high == -low
+    assert 1 - 0.025 ** (1 / N) < high < 1.2 * (1 - 0.025 ** (1 / N))
+    # Clusters of one row are labels.
+    assert accuracy(y, old, old, sex, clusters=np.arange(N)) == pytest.approx([value, low, high])

@@ -1,12 +1,23 @@
-"""A plain function of labels, predictions and groups is a metric with an interval."""
+"""Metrics of a user's own: fifteen lines, or a plain function, get what the package's have."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pandas.testing import assert_frame_equal
 from scipy import stats
+from sklearn.base import clone
+from sklearn.metrics import recall_score
 
 import skbiasamp
-from skbiasamp.metrics import FunctionAuditor
+from skbiasamp import Contingency, DirectionalAuditor, LeakageAuditor
+from skbiasamp.metrics import (
+    AttackAuditor,
+    CooccurrenceAuditor,
+    FunctionAuditor,
+    Pairs,
+    associate,
+)
+from skbiasamp.results.kinds import Kind
 
 
 def rates(y_true, y_pred, group):
@@ -160,3 +171,222 @@ def test_models_are_compared_row_by_row():
     report = skbiasamp.compare(label, trainings, sensitive_features=group, auditor=auditor)
     value = report.results["rise"].table["value"][0]
     assert value == pytest.approx((old + new - 2 * label).mean() / 2)
+
+
+# --------------------------------------------------------------------------- a class
+
+
+class RateAuditor(CooccurrenceAuditor):
+    """Audit how far each group's rate moves in the direction of its training correlation."""
+
+    metric = "moved rates"
+    percent = True
+    question = "Do groups that have the label more often in training get it still more often?"
+
+    def measure(self, train, test):
+        return Pairs(
+            test.groups,
+            test.tasks,
+            labelled=associate(test, "task", given="group", centre=False),
+            predicted=associate(test, "task_pred", given="group", centre=False),
+            reference=associate(train, "task", given="group"),
+        )
+
+
+class OwnDirectionalAuditor(RateAuditor):
+    """The package's BiasAmp→, written as a user would."""
+
+    metric = "own"
+
+    def measure(self, train, test):
+        return Pairs(
+            test.groups,
+            test.tasks,
+            labelled=associate(test, "task", given="group"),
+            predicted=associate(test, "task_pred", given="group"),
+            reference=associate(train, "task", given="group"),
+        )
+
+
+def test_a_metric_that_does_not_say_its_unit_is_refused():
+    for own in ({}, {"percent": True}, {"percent": False}):
+        body = {"metric": "mute", "measure": lambda self, train, test: None} | own
+        if own:
+            assert type("Mute", (CooccurrenceAuditor,), body).percent is own["percent"]
+            continue
+        with pytest.raises(TypeError, match="Mute must declare percent: True if it compares"):
+            type("Mute", (CooccurrenceAuditor,), body)
+    # What derives from a metric has its unit.
+    assert type("Below", (OwnDirectionalAuditor,), {"measure": None}).percent is True
+
+
+def own_world(n=400, n_tasks=1, seed=0, n_groups=3):
+    """Return training labels, and audited rows in which group 0 has more false positives."""
+    rng = np.random.default_rng(seed)
+
+    def labels(n):
+        group = rng.integers(0, n_groups, n)
+        chance = 0.6 - 0.15 * ((group[:, None] + np.arange(n_tasks)) % n_groups)
+        return group, (rng.random((n, n_tasks)) < chance).astype(int)
+
+    (known_group, known), (group, task) = labels(2 * n), labels(n)
+    wrong = rng.random(task.shape) < 0.1 + 0.2 * (group[:, None] == 0)
+    predicted = np.where(wrong, np.where(group[:, None] == 0, 1, 1 - task), task)
+    if n_tasks == 1:
+        known, task, predicted = known[:, 0], task[:, 0], predicted[:, 0]
+    train = {"y_train": known, "sensitive_features": known_group}
+    return train, {"y_true": task, "y_pred": predicted, "sensitive_features": group}
+
+
+def plain(train, rows, weight=None):
+    """Compute signs, changes of rates and value from rows, as the metric is defined."""
+    known, task, predicted = (
+        values.reshape(len(values), -1)
+        for values in (train["y_train"], rows["y_true"], rows["y_pred"])
+    )
+    known_group, group = train["sensitive_features"], rows["sensitive_features"]
+    weight = np.ones(len(group)) if weight is None else weight
+    moved, names = predicted - task, np.unique(known_group)
+    sign = np.sign([known[known_group == a].mean(axis=0) - known.mean(axis=0) for a in names])
+    chosen = [group == a for a in names]
+    change = np.array([np.average(moved[of], axis=0, weights=weight[of]) for of in chosen])
+    return sign, change, float((sign * change).mean())
+
+
+def audited(auditor, data=None, **more):
+    train, rows = own_world() if data is None else data
+    return auditor.fit(**train).audit(**rows, **more)
+
+
+def test_value_and_table_are_those_of_plain_numpy():
+    for n_tasks in (1, 3):
+        train, rows = data = own_world(n_tasks=n_tasks)
+        sign, change, value = plain(train, rows)
+        auditor = RateAuditor(interval=None)
+        result = audited(auditor, data)
+        # Nothing is taken off a rate: the value is the whole sum.
+        assert result.value == pytest.approx(value, abs=1e-12)
+        assert result.published == pytest.approx(value, abs=1e-12)
+        assert result.statistics["shift"] == result.statistics["selection"] == 0
+        assert auditor.score(**rows) == result.value
+        assert_allclose(result.table["change"], change.ravel(), atol=1e-12)
+        assert_allclose(result.table["amplification"], (sign * change).ravel(), atol=1e-12)
+        assert np.abs(change).max() > 0.05
+    weight = np.random.default_rng(1).uniform(0.2, 3, 400)
+    train, rows = own_world()
+    weighted = RateAuditor(interval=None).fit(**train).score(**rows, sample_weight=weight)
+    assert weighted == pytest.approx(plain(train, rows, weight)[2], abs=1e-12)
+
+
+def test_its_interval_and_p_value_are_those_of_student_s_t():
+    """Each row adds to the rate of its group; half a row gained and lost stands for unseen ones."""
+    train, rows = data = own_world(n=150, seed=2)
+    result = audited(RateAuditor(), data)
+    moved, group = rows["y_pred"] - rows["y_true"], rows["sensitive_features"]
+    n = np.bincount(group)
+    away = moved - (np.bincount(group, moved) / n)[group]
+    # The value is a mean over 3 groups. HC2 makes the variance of each its usual one.
+    parts = 150 / 149 * away**2 / (9 * (n * (n - 1))[group])
+    unseen = 1 / (9 * n**2)
+    variance = parts.sum() + unseen.sum()
+    df = variance**2 / ((parts**2).sum() + (unseen**2).sum() / 2)
+    value = plain(train, rows)[2]
+    reach = stats.t.ppf(0.975, df) * np.sqrt(variance)
+    assert_allclose([result.low, result.high], [value - reach, value + reach])
+    assert result.p_value == pytest.approx(2 * stats.t.sf(value / np.sqrt(variance), df))
+    assert 0.001 < result.p_value < 0.05
+    assert (result.table["p_adjusted"] >= result.table["p_value"]).all()
+
+
+def test_the_package_s_own_metric_written_as_a_user_would_has_its_intervals_and_tests():
+    for reference in ("train", "test"):
+        own, expected = (
+            audited(auditor(reference=reference))
+            for auditor in (OwnDirectionalAuditor, DirectionalAuditor)
+        )
+        assert_frame_equal(own.table, expected.table)
+        for name in ("value", "low", "high", "p_value", "verdict", "published", "estimand", "null"):
+            assert getattr(own, name) == getattr(expected, name)
+        assert own.statistics == expected.statistics
+
+
+def test_a_kind_is_declared_by_its_name_and_no_other_name_is_one():
+    result = audited(OwnDirectionalAuditor(interval=None))
+    assert result.kind == "signed"
+    assert type(result.to_dict()["kind"]) is str
+    assert result.kind.verdict("above", {}) == "amplifies"
+    assert Kind("attack").verdict("above", {}) == "reveals more"
+    with pytest.raises(ValueError, match="'relative' is not a valid Kind"):
+        type("RelativeAuditor", (OwnDirectionalAuditor,), {"kind": "relative"})
+
+
+def recall_of_first(y_true, y_pred, sample_weight=None):
+    return recall_score(y_true, y_pred, pos_label=0, sample_weight=sample_weight, zero_division=0)
+
+
+class ExposureAuditor(AttackAuditor):
+    """Audit exposure: how much more often predictions give away members of the first group."""
+
+    metric = "exposure"
+    question = "Do the predictions give away members of the first group?"
+    rank = 2
+
+    def _attacks(self):
+        return ("task", "group"), ("task_pred", "group")
+
+    def _amplification(self, data, model):
+        return np.log2((0.5 + model) / (0.5 + data))
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(0)
+    sex, cooks = rng.choice(["f", "m"], 600), rng.integers(2, size=600)
+    predicted = np.where(rng.random(600) < 0.5, sex == "f", cooks).astype(int)
+    return {"y_true": cooks, "y_pred": predicted, "sensitive_features": sex}
+
+
+@pytest.fixture(scope="module")
+def exposure():
+    return ExposureAuditor(quality=recall_of_first, equalize=None, n_resamples=29, random_state=0)
+
+
+def test_the_value_is_the_formula_of_recalls_counted_by_hand(exposure, people):
+    exact = clone(exposure).set_params(cv=None, attacker="exact", interval=None)
+    women, recalls = people["sensitive_features"] == "f", []
+    for side in ("y_true", "y_pred"):
+        shares = [(women[people[side] == label]).mean() for label in (0, 1)]
+        recalls.append((np.array(shares)[people[side]] > 0.5)[women].mean())
+    expected = np.log2((0.5 + recalls[1]) / (0.5 + recalls[0]))
+    assert exact.score(**people) == pytest.approx(expected, abs=1e-12)
+
+
+def test_it_has_an_interval_a_p_value_a_table_and_a_section(exposure, people):
+    result = exposure.audit(**people)
+    assert result.low < float(result) < result.high
+    assert 0 < result.p_value <= 1
+    assert result.kind == "attack"
+    row = result.table.iloc[0]
+    assert (row["group"], row["task"]) == ("(all)", "(all)")
+    assert row["amplification"] == float(result)
+    assert row["delta"] == row["quality_model"] - row["quality_data"]
+    report = skbiasamp.audit(**people, auditor=[exposure, LeakageAuditor(n_resamples=19)])
+    assert list(report) == ["exposure", "leakage"]
+    assert float(report["exposure"]) == float(result)
+    with pytest.raises(ValueError, match=r"exposure amplification compares .*: pass y_pred\.$"):
+        exposure.audit(people["y_true"], sensitive_features=people["sensitive_features"])
+
+
+def test_it_learns_from_training_rows_that_have_predictions(exposure, people):
+    half = {name: values[:300] for name, values in people.items()}
+    rest = {name: values[300:] for name, values in people.items()}
+    fitted = clone(exposure).set_params(interval=None).fit(Contingency.from_labels(**half))
+    table = fitted.audit(**rest).table
+    # The best table of the first half, applied to the second.
+    for column, side in (("quality_data", "y_true"), ("quality_model", "y_pred")):
+        women = half["sensitive_features"] == "f"
+        known = [(half[side] == label)[women].sum() for label in (0, 1)]
+        other = [(half[side] == label)[~women].sum() for label in (0, 1)]
+        guessed = (np.array(known) > other)[rest[side]]
+        recall = guessed[rest["sensitive_features"] == "f"].mean()
+        assert table[column].item() == pytest.approx(recall, abs=1e-12)

@@ -15,10 +15,7 @@ from scipy import special, stats
 
 from skbiasamp.metrics import DirectionalAuditor, MALSAuditor
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning"),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 NONE, ADDS = "no clear effect", "adds a difference"
 
 

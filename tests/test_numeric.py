@@ -12,12 +12,8 @@ from scipy import stats
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, NumericAuditor
-from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics import numeric_amplification
 
-pytestmark = pytest.mark.filterwarnings(
-    f"ignore::{UncertaintyWarning.__module__}.UncertaintyWarning"
-)
 N = 600
 
 

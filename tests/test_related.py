@@ -246,7 +246,6 @@ def test_label_amplification_does_not_depend_on_groups():
 
 
 @pytest.mark.parametrize("auditor", AUDITORS)
-@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 def test_they_have_no_interval_where_tasks_were_summed_by_themselves(auditor):
     duckdb = pytest.importorskip("duckdb")
     rng = np.random.default_rng(9)

@@ -46,7 +46,6 @@ def test_a_group_that_training_lacks_is_measured_along_the_audited_labels():
     assert finding.numbers == {"kind": "task", "new": ["cup"]}
 
 
-@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 def test_a_class_that_training_lacks_is_a_task_of_its_own():
     label, group = RNG.choice(["cook", "driver", "nurse"], N), GROUP
     known = label != "nurse"
@@ -77,7 +76,6 @@ def test_the_interval_with_a_new_group_is_right(train):
     assert np.mean([one.low <= 0 <= one.high for one in found]) >= 0.9
 
 
-@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 def test_sets_and_numbers_of_a_new_group_are_measured_too():
     labels = np.column_stack([LABEL, 1 - LABEL, RNG.integers(0, 2, N)])
     sets = MultiAttributeAuditor("A->T", base="test").fit(
