@@ -257,14 +257,6 @@ def test_the_published_value_is_the_value_with_shift_and_selection(metric):
         assert parts == pytest.approx(result.published, abs=1e-12), (name, reference)
 
 
-def test_with_two_groups_and_training_labels_the_value_is_the_published_one():
-    for seed in range(5):
-        result = audit(DirectionalAuditor(), nearly_random(n_groups=2, n_tasks=5, seed=seed))
-        assert result.value == pytest.approx(result.published, abs=1e-12)
-        for part in ("shift", "selection"):
-            assert result.statistics[part] == pytest.approx(0, abs=1e-12)
-
-
 def test_a_model_that_predicts_a_task_more_often_for_everybody_has_a_shift_and_no_change():
     group, label = np.repeat(["a", "b", "c"], 100), np.tile([1] * 20 + [0] * 80, 3)
     predicted = np.tile([1] * 50 + [0] * 50, 3)
@@ -320,7 +312,10 @@ def test_the_interval_of_other_rates_has_the_error_of_all_that_varies(base):
             guessed = {"sensitive_pred": rng.permutation(group)}
             result = auditor.audit(label, label, sensitive_features=group, **guessed)
         found.append(result)
-    if base == "training rows":
+    if base in own:
+        table = result.table
+        assert_array_equal(table["direction_clear"], table["sign"] != 0)
+    else:
         assert 0.9 <= np.mean([one.low <= 0 <= one.high for one in found]) <= 0.99
     width = np.mean([one.high - one.low for one in found]) / 2
     assert 0.85 <= width / (1.96 * np.std([one.value for one in found])) <= 1.25
@@ -368,35 +363,6 @@ def test_ties_in_training_labels_count_as_0_and_stay_in_the_divisor():
     # The gap of the first task grows by 0.2: half of it for each group, and two ties beside them.
     assert result.value == pytest.approx(0.1 / 2)
     assert result.published == pytest.approx(result.value)
-
-
-def test_signs_of_the_user_s_own_are_taken_as_they_are():
-    data = nearly_random(n_groups=2)
-    sign = pd.DataFrame([[1, -1, 0], [1, 1, -1]], index=["g0", "g1"])
-    base = pd.DataFrame([[0.5, 0.51, 0.4], [0.49, 0.52, 0.4]], index=["g0", "g1"])
-    for own in ({"sign": sign}, {"base": base}):
-        table = audit(DirectionalAuditor(reference="test", **own), data).table
-        assert_array_equal(table["sign_weight"], table["sign"])
-        assert_array_equal(table["direction_clear"], table["sign"] != 0)
-
-
-def test_a_value_amplifies_only_if_half_of_it_is_of_clear_directions():
-    """a and b differ clearly, and their changes cancel; c, as frequent as all, gains a lot."""
-    n = 2000
-
-    def of_groups(*rates):
-        return np.concatenate([np.arange(n) < rate * n for rate in rates]).astype(int)
-
-    groups, labels = np.repeat(["a", "b", "c"], n), of_groups(0.5, 0.4, 0.455)
-    auditor = DirectionalAuditor(reference="test")
-    for predicted, verdict in (
-        (of_groups(0.5, 0.4, 0.6), "adds a difference"),
-        (of_groups(0.6, 0.4, 0.455), "amplifies"),
-    ):
-        result = auditor.audit(labels, predicted, sensitive_features=groups)
-        assert result.table["direction_clear"].tolist() == [True, True, False]
-        assert result.low > 0
-        assert result.verdict == verdict
 
 
 # --------------------------------------------------------------------------- all pairs at once

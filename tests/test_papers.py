@@ -77,18 +77,16 @@ def test_the_yardstick_decides_whether_a_model_amplifies(run):
         published = page["PAPER"].get((name, direction), value)
         assert (published > 0) == (value > 0)
     # The formula on the softmax of the cosines, with NumPy alone.
-    frame, sign = page["occupations"], np.where(page["women"] < 0.5, 1, -1)
-    logits = frame[["cosine_he", "cosine_she"]].to_numpy() / page["RULE"]
-    odds = np.exp(logits)
-    he = odds[:, 0] / odds.sum(axis=1)
+    frame, women = page["occupations"], page["women"]
+    odds = np.exp(frame[["cosine_he", "cosine_she"]].to_numpy() / page["RULE"])
+    he, sign = odds[:, 0] / odds.sum(axis=1), np.where(women < 0.5, 1, -1)
     assert results["equal shares, 2", "T->A"] == pytest.approx((sign * (he - 0.5)).mean())
-    labour = (sign * (he - (1 - page["women"]))).mean()
+    labour = (sign * (he - (1 - women))).mean()
     assert results["labour, counts", "T->A"] == pytest.approx(labour)
-    told = odds / odds.sum(axis=0)
-    people = np.stack([1 - page["women"], page["women"]], axis=1) * frame[["number"]].to_numpy()
+    people = np.stack([1 - women, women], axis=1) * frame[["number"]].to_numpy()
     people /= people.sum(axis=0)
     signs = np.sign(people - people.mean(axis=1, keepdims=True))
-    value = (signs * (told - people)).mean()
+    value = (signs * (odds / odds.sum(axis=0) - people)).mean()
     assert results["labour, counts", "A->T"] == pytest.approx(value)
     # Equal shares: amplified at every temperature. Labour: the sign changes where the page says.
     for (name, direction), values in page["curves"].items():
@@ -97,14 +95,6 @@ def test_the_yardstick_decides_whether_a_model_amplifies(run):
             assert not len(below)
         elif name == "labour, counts":
             assert below.min() == pytest.approx({"T->A": 0.03, "A->T": 0.07}[direction], abs=0.003)
-    # "they" that is never predicted, and as many occupations of men as of women: two thirds.
-    names = page["amplification"].__globals__
-    names["cosines"]["they"] = -1e3
-    names["occupations"] = frame.drop("editor")
-    for name in ("cosines", "leaning", "shares"):
-        names[name] = names[name].drop("editor", axis=int(name != "cosines"))
-    two, three = (page["amplification"](f"equal shares, {n}", "T->A", 0.1).value for n in (2, 3))
-    assert three == pytest.approx(two * 2 / 3)
 
 
 @pytest.mark.torch
@@ -114,32 +104,25 @@ def test_masks_hide_as_much_as_the_page_says():
     path = PAPERS / "masks.py"
     page = {"__name__": "__main__", "RUNS": 2}
     exec(compile(path.read_text("utf-8"), path, "exec"), page)
-    value = {
-        direction: {how: found[direction].value for how, found in page["results"].items()}
+    task, group = (
+        {how: found[direction].value for how, found in page["results"].items()}
         for direction in ("A->T", "T->A")
-    }
-    task, group = value["A->T"], value["T->A"]
+    )
     for how in ("segment", "box"):
         assert task[how] < min(0.001, task["none"] - 0.004)
         assert group[how] > 0.03 > 0.01 > abs(group["none"])
     assert task["noise"] < task["none"] - 0.001
     assert group["noise"] < 0.01
-    for how in ("blur", "part"):
-        assert page["results"][how]["group"] >= 0.98
-        assert task[how] == pytest.approx(task["none"], abs=0.006)
-        assert group[how] == pytest.approx(group["none"], abs=0.006)
+    for how, whole in product(("blur", "part"), (task, group)):
+        assert whole[how] == pytest.approx(whole["none"], abs=0.006)
     # Only the figure is changed, and a box leaves nothing of it.
-    assert len(page["versions"]) == 6
     for how, images in page["versions"].items():
         np.testing.assert_array_equal(images[..., :8], page["images"][..., :8])
         assert (images[..., 8:].max() == 0) == (how == "box")
-    found = page["found"]
-    assert max(found["light that is kept, colour of the figure"]) < 0.05
-    assert min(found["light that is kept, digit"]) > 0.8
-    (box,), (as_it_is,) = found["groups read, box"], found["groups read, as it is"]
-    assert (box, as_it_is) == (pytest.approx(0.57, abs=0.01), pytest.approx(1, abs=0.01))
-    for name in ("masked", "masked, figure black"):
-        assert all(box + 0.03 < read < 0.99 for read in found[f"groups read, {name}"])
+    read = {name: page["found"][f"groups read, {name}"] for name in ("box", "as it is", "masked")}
+    assert read["box"] == pytest.approx([0.57], abs=0.01)
+    assert read["as it is"] == pytest.approx([1], abs=0.01)
+    assert all(0.6 < each < 0.99 for each in read["masked"])
 
 
 def test_heat_maps_have_the_published_ranges(run):
@@ -205,21 +188,6 @@ def test_networks_leak_as_much_of_imsitu_as_the_table():
     assert trained == pytest.approx(page["PAPER"]["leakage"][0], abs=0.01)
 
 
-@pytest.mark.torch
-def test_networks_find_of_the_trees_what_the_table_finds():
-    pytest.importorskip("torch")
-    from skbiasamp.attackers import MLPAttacker
-
-    page = definitions("dpa_compas")
-    page["DIRECTIONS"] = ("A->T",)
-    audits, network = page["audits"], MLPAttacker.preset("dpa")
-    for (_, exact, _), (_, trained, _) in zip(
-        audits("balanced", 0, "exact"), audits("balanced", 0, network), strict=True
-    ):
-        assert trained.low > 0
-        assert trained.value == pytest.approx(exact.value, abs=0.02)
-
-
 @needs("rba_imsitu_shares.csv")
 def test_constraints_halve_the_amplification_of_verbs(run):
     page = run("rba")
@@ -232,16 +200,6 @@ def test_constraints_halve_the_amplification_of_verbs(run):
         assert int(before) < int(after)
     assert re.search(r"imsitu +after +0.0236 +0.0239 +0.0236", printed)
     assert re.search(r"coco +before +0.0317 +0.0317 +0.0317", printed)
-
-
-@needs_imsitu
-@needs("rba_imsitu_shares.csv")
-def test_the_published_shares_are_those_of_men():
-    page = definitions("rba")
-    shares = page["read_rba_shares"](dataset="imsitu").frame
-    annotations = definitions("leakage_imsitu")["fetch_imsitu_annotations"](subset="train")
-    man = (annotations.sensitive == "man").groupby(annotations.target.to_numpy()).mean()
-    assert shares["train"].corr(man.reindex(shares.index)) > 0.99
 
 
 @pytest.fixture(scope="module")
@@ -357,50 +315,30 @@ def test_the_word_of_a_value_follows_from_its_line(published, ours, word):
 
 
 def test_no_number_of_the_inventory_differs_from_the_table(cheap):
-    def number(what, digits):
-        (found,) = (row.ours for row in cheap if row.what == what)
-        return f"{found:.{digits}f}"
-
     def why(paper, where, content):
         at = (paper, where, content)
         (found,) = (item.why for item in inventory.INVENTORY if item[:3] == at)
-        return found
+        return re.findall(r"\d+\.\d+", found)
 
+    # Trees are more accurate than the published counts allow.
     (trees,) = (row for row in cheap if row.what.startswith("accuracy of a tree"))
-    found = why("Tokas, Nair & Kerner 2024", "Table 2a", "counts of the models' predictions")
-    tree, bound = re.findall(r"\d+\.\d+", trees.why)[:2], re.findall(r"\d+\.\d+", trees.why)[2:]
-    assert re.findall(r"\d+\.\d+", found) == bound + tree
-    assert f"{trees.ours:.2f}" == tree[0]
-    assert all(float(one) > float(most) for one, most in zip(tree, bound, strict=True))
-
+    page = definitions("dpa_compas")
+    compas, numbers = page["sample"]("unbalanced", 0), re.findall(r"\d+\.\d+", trees.why)
+    tokas = "Tokas, Nair & Kerner 2024"
+    found = why(tokas, "Table 2a", "counts of the models' predictions")
+    assert found == numbers[2:] + numbers[:2]
+    assert f"{trees.ours:.2f}" == numbers[0]
+    assert not trees.agrees()
+    for labels, tree, bound in zip(
+        (compas.sensitive_features, compas.target), numbers[:2], numbers[2:], strict=True
+    ):
+        accuracy = np.mean(page["predictions"](compas.data, labels, 0) == labels)
+        assert min(accuracy, float(tree) / 100) > float(bound) / 100
     (dpa,) = (row for row in cheap if row.what == "DPA A→T, balanced, from the printed counts")
     (split,) = (row for row in cheap if row.what.endswith("one 80/20 split"))
     spread = re.match(r"± (\S+)", split.why)[1]
-    found = why("Tokas, Nair & Kerner 2024", "Table 3", "DPA A→T, balanced")
-    assert re.findall(r"\d+\.\d+", found) == [f"{-dpa.difference():.3f}", spread]
+    assert why(tokas, "Table 3", "DPA A→T, balanced") == [f"{-dpa.difference():.3f}", spread]
     assert float(spread) > -dpa.difference()
-
-    chosen = number("λ_D in %, imSitu, α = 1, their network", 1)
-    found = why("Wang et al. 2019", "Table 1", "λ_D of imSitu, α = 1")
-    assert f"has {chosen} (published: 54.0)" in found
-    found = why("Wang et al. 2019", "Table 1", "λ_D(F1) of COCO, original")
-    assert abs(float(number("λ_D(53.75) in %, COCO, original, their network", 2)) - 60.53) < 0.3
-    linear = importlib.import_module("coco_attackers").at(53.75, "logistic regression")
-    assert f"has {linear - 60.53:.1f} more" in found
-    assert sum(f"{linear:.2f} in the five runs below" in line for line in on_page()) == 1
-    read_off = [row for row in cheap if "from the printed Table 5" in row.what]
-    assert len(read_off) == 2
-    assert all(row.agrees() for row in read_off)
-
-
-def test_trees_are_more_accurate_than_the_published_counts_allow(cheap):
-    trees = definitions("dpa_compas")
-    compas = trees["sample"]("unbalanced", 0)
-    (bound,) = (row for row in cheap if row.what.startswith("accuracy of a tree"))
-    assert not bound.agrees()
-    limits = [float(number) / 100 for number in re.findall(r"\d+\.\d+", bound.why)[2:]]
-    for labels, limit in zip((compas.sensitive_features, compas.target), limits, strict=True):
-        assert np.mean(trees["predictions"](compas.data, labels, 0) == labels) > limit
 
 
 def test_agreement_is_that_of_the_printed_digits():
@@ -424,35 +362,25 @@ def test_pages_print_the_numbers_of_the_replication_table(run):
         cells = [cell.strip().replace("−", "-") for cell in line.split("|")]
         if len(cells) == 8 and re.fullmatch(r"-?\d+(\.\d+)?", cells[4]):
             ours[cells[2]] = float(cells[4])
-    table = run("shortcomings")["table"]
-    for (scenario, metric), value in table.stack().items():
+    for (scenario, metric), value in run("shortcomings")["table"].stack().items():
         name = f"shortcoming {scenario}; {metric}"
         assert name not in ours or ours[name] == pytest.approx(value, abs=5e-4), name
     for split in ("original", "α = 3", "α = 2", "α = 1"):  # what the page on imSitu says
-        name = f"λ_D in %, imSitu, {split}, "
-        network = ours[name + "their layers for 3 epochs at 0.001"]
-        assert network == pytest.approx(ours[name + "best table"], abs=2)
-        if split != "α = 1":
-            original = ours["λ_D in %, imSitu, original, best table"]
-            assert ours[name + "best table"] == pytest.approx(original, abs=0.3)
-    # What the page on imSitu says of the published λ_D(F1) of balanced splits.
-    read_off = r"imSitu, α = (\d) \| (\S+) \| (\S+) .* the original split has (\S+) \|"
-    of_splits = re.findall(read_off, "\n".join(on_page()))
-    assert {alpha for alpha, *_ in of_splits} == set("123")
-    for alpha, *values in of_splits:
-        published, balanced, original = map(float, values)
-        assert balanced < published - 0.5
-        assert (abs(original - published) < 0.3) == (alpha != "1")
-    page = run("dpa_compas")
-    arrows = {"T->A": "T→A", "A->T": "A→T"}
+        best, network = (
+            ours[f"λ_D in %, imSitu, {split}, {how}"]
+            for how in ("best table", "their layers for 3 epochs at 0.001")
+        )
+        assert network == pytest.approx(best, abs=2)
+        original = ours["λ_D in %, imSitu, original, best table"]
+        assert split == "α = 1" or best == pytest.approx(original, abs=0.3)
+    page, arrows = run("dpa_compas"), {"T->A": "T→A", "A->T": "A→T"}
     for (metric, kind, direction), value in page["of_published"].items():
         name = f"{metric} {arrows[direction]}, {kind}, from the printed counts"
         assert ours[name] == pytest.approx(value, abs=5.1e-5)
     for (kind, direction), row in page["dpa"].iterrows():
-        name = f"DPA {arrows[direction]}, {kind}, our trees, best table"
-        assert ours[name] == pytest.approx(row["mean"], abs=5.1e-5)
-        network = ours[name.replace("best table", "their network")]
-        assert network == pytest.approx(row["mean"], abs=0.004)  # as the page says
+        name = f"DPA {arrows[direction]}, {kind}, our trees, "
+        assert ours[name + "best table"] == pytest.approx(row["mean"], abs=5.1e-5)
+        assert ours[name + "their network"] == pytest.approx(row["mean"], abs=0.004)
 
 
 @pytest.mark.torch
@@ -465,24 +393,14 @@ def test_code_for_those_who_have_the_data_runs(name):
     gender, objects = rng.choice(["man", "woman"], 120), rng.integers(0, 2, (120, 3))
     captions = rng.choice(["a person cooks", "a person skates", "two people"], (2, 120))
     base = pd.DataFrame(0.5, index=["he", "she"], columns=["cook", "nurse"])
-    names = {
-        "objects": objects,
-        "objects_train": objects,
-        "objects_pred": np.where(rng.random((120, 3)) < 0.9, objects, 1 - objects),
-        "gender": gender,
-        "gender_train": gender,
-        "gender_pred": rng.permutation(gender),
-        "young": objects[:, 0],
-        "young_train": objects[:, 0],
-        "young_runs": [objects[:, 1], objects[:, 2]],
-        "occupations": ["cook", "nurse"],
-        "pronouns": pd.DataFrame({"he": [1, 0], "she": [0, 1]}),
-        "base": base,
-        "sign": pd.DataFrame([[1, -1], [-1, 1]], index=base.index, columns=base.columns),
-        "said": pd.DataFrame({"he": [0.7, 0.4], "she": [0.3, 0.6]}),
-        "captions": captions[0],
-        "captions_pred": captions[1],
-    }
+    names = {"objects": objects, "gender": gender, "young": objects[:, 0]}
+    names |= {f"{one}_train": labels for one, labels in names.items()}
+    names |= {"gender_pred": rng.permutation(gender), "young_runs": [*objects[:, 1:].T]}
+    names["objects_pred"] = np.where(rng.random((120, 3)) < 0.9, objects, 1 - objects)
+    names |= {"occupations": ["cook", "nurse"], "base": base, "sign": 2 * np.eye(2) - 1 + 0 * base}
+    names["pronouns"] = pd.DataFrame({"he": [1, 0], "she": [0, 1]})
+    names["said"] = pd.DataFrame({"he": [0.7, 0.4], "she": [0.3, 0.6]})
+    names |= {"captions": captions[0], "captions_pred": captions[1]}
     known = {*names}
     exec(code, names)
     assert {*names} - known - {"__builtins__"}  # it makes something
@@ -495,27 +413,17 @@ def test_masks_weaken_the_association_in_captions(run):
     assert a_to_t.loc["nothing", "low"] > 0
     assert (a_to_t["difference_high"].drop("nothing") < 0).all()
     found = {**page["said"], "people": page["mentioned"]}
-    mentions = {mask: one[page["objects"]].sum(axis=1).mean() for mask, one in found.items()}
     for mask, mean in {"nothing": 0.76, "both, box": 0.34, "people": 0.64}.items():
-        assert round(mentions[mask], 2) == mean
+        assert round(found[mask][page["objects"]].sum(axis=1).mean(), 2) == mean
     equal = (100 * page["equal"].set_index("model")).round()
     assert equal["difference"]["objects, outline":"person, box"].tolist() == [-22, -30, -7, -25]
-    clear = equal["difference_high"].drop("nothing") < 0
-    assert clear[~clear].index.tolist() == ["person, outline"]
-    assert equal.loc["both, box", "low"] < 0 < equal.loc["both, box", "high"]
     t_to_a = page["t_to_a"].set_index("mask")
     assert t_to_a.loc["person, box", "n"] == 203
-    person, both = t_to_a.loc["person, outline"], t_to_a.loc["both, outline"]
-    assert person["always male"] < person["low"] < 0 < person["high"]
     # The upper end is -0.00004: as good as 0, and the page says so.
+    both = t_to_a.loc["both, outline"]
     assert both["always male"] < both["low"] < both["high"] < 0
     others = t_to_a.drop("both, outline")
     assert ((others["low"] < 0) & (others["high"] > 0)).all()
-    for mask in ("person, box", "both, box"):  # no sign of the context
-        box = t_to_a.loc[mask]
-        assert box["low"] < box["always male"] < box["high"]
-    assert person["named male"] > person["are male"] + 0.2
-    assert 0.2 < person["n"] / 6628 < 0.25
 
 
 @needs("captions_masked.csv.gz")
@@ -555,36 +463,24 @@ def test_a_ranking_repeats_as_often_as_two_means_keep_their_order():
 @needs("captions_equalizer.csv.gz")
 def test_equalizer_errs_less_and_follows_the_objects_more(run):
     page = run("equalizer")
-    printed = page["printed"]
-    assert re.search(r"baseline +images of female: wrong gender 33\.8%", printed)
-    assert re.search(r"Equalizer +images of female: wrong gender 12\.7%", printed)
-    assert re.search(r"baseline +images of male +: wrong gender +4\.5%", printed)
-    assert re.search(r"Equalizer +images of male +: wrong gender +4\.8% \[4\.3%", printed)
-    unnamed = {model: found["(no label)"].mean() for model, found in page["named"].items()}
-    assert unnamed["Equalizer"] == pytest.approx(1 / 3, abs=0.01)
-    assert unnamed["baseline"] == pytest.approx(1 / 5, abs=0.01)
+    for line in (
+        "baseline +images of female: wrong gender 33.8%",
+        "Equalizer +images of female: wrong gender 12.7%",
+        "baseline +images of male +: wrong gender +4.5%",
+        r"Equalizer +images of male +: wrong gender +4.8% \[4.3%",
+    ):
+        assert re.search(line, page["printed"])
     assert page["both"].sum() == 6734
     t_to_a, a_to_t = (page[one].table.set_index("model") for one in ("t_to_a", "a_to_t"))
     assert t_to_a.loc["baseline", "low"] < 0 < t_to_a.loc["baseline", "high"]
     assert 0 < t_to_a.loc["Equalizer", "low"] < t_to_a.loc["Equalizer", "difference"]
     assert t_to_a.loc["Equalizer", "difference_low"] > 0.005
     assert a_to_t.loc["Equalizer", "difference"] == pytest.approx(0.00015, abs=5e-5)
-    assert -0.0002 < a_to_t.loc["Equalizer", "difference_low"] < 0
-    assert 0 < a_to_t.loc["Equalizer", "difference_high"] < 0.0005
     assert page["a_to_t"].verdicts == {"Equalizer": "no clear difference"}
-    assert (a_to_t["high"] < 0).all()
     sets = page["sets"]
     assert 0.1 < sets.loc["Equalizer", "T->A"] < sets.loc["baseline", "T->A"] - 0.02
-    assert sets.loc["Equalizer", "A->T"] == pytest.approx(sets.loc["baseline", "A->T"], abs=1e-5)
-    occur = np.unique(page["truth"].to_numpy(), axis=0).astype(float)
-    occur = occur[occur.sum(axis=1) >= 2]
-    assert occur.shape == (3030, 58)
-    for said in page["said"].values():
-        mentioned = ((occur @ said.to_numpy().T) == occur.sum(axis=1, keepdims=True)).any(axis=1)
-        assert mentioned.mean() == pytest.approx(0.03, abs=0.01)
     # As many pairs as if it were by chance which caption is whose.
     assert page["n_pairs"] == 15
-    assert page["signs"].shape == (65, 2)
     assert page["low"] < 15 < page["high"]
 
 
