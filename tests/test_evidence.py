@@ -36,17 +36,6 @@ def test_the_short_run_shows_every_question(monkeypatch, capsys):
     assert "nan" not in said
 
 
-def test_every_kind_of_row_can_be_measured():
-    from evidence import measured
-    from rows import PARTS
-
-    kinds = {part: next(iter(PARTS[part]())) for part in PARTS}
-    for row in kinds.values():
-        found = measured(row, 2)
-        assert found["data_sets"] == found["measured"] == 2
-        assert -1 <= found["estimate"] <= 1
-
-
 def test_the_page_is_made_of_the_rows_that_are_kept():
     from evidence import FOLDER, KEPT, TABLES, every_row, page_of, read, tables_of
     from rows import PARTS
@@ -91,18 +80,6 @@ def test_worlds_have_the_rates_that_are_written_down():
     assert soft.q[soft.g == 1].mean(axis=0) == pytest.approx(redrawn[1], abs=0.006)
 
 
-def test_clusters_and_census_weights_are_as_described():
-    from worlds import World, pareto_sizes
-
-    rng = np.random.default_rng(0)
-    sizes = pareto_sizes(rng, 2_000)
-    assert sizes.sum() >= 2_000
-    assert np.median(sizes) < 10 < 60 < sizes.max()
-    rows = World([0.3, 0.4], n=500, weights="census", clusters=pareto_sizes)(rng)
-    assert rows.w.mean() == pytest.approx(1)
-    assert len(rows.c) == len(rows.w) == 500
-
-
 def test_the_true_value_is_that_of_a_large_sample():
     from rows import of_audit
     from worlds import World
@@ -132,16 +109,6 @@ def test_verdicts_and_intervals_are_counted():
     assert summary(outcomes, REDUCES)["false"] == 1
     assert summary(outcomes, ADDS)["false"] == 2
     assert summary(outcomes, SIGN)["false"] == 1
-
-
-def test_an_interval_of_the_necessary_width_has_width_one():
-    from evidence import widths
-
-    error = np.random.default_rng(0).normal(0, 2, 4_000)
-    ratio, its_error, spread = widths(np.full(4_000, 1.959964 * 2), error)
-    assert spread == pytest.approx(2, rel=0.03)
-    assert abs(ratio - 1) < 3 * its_error
-    assert its_error == pytest.approx((2 * 4_000) ** -0.5, rel=0.1)
 
 
 def test_parts_are_kept_and_not_measured_again(tmp_path, monkeypatch):

@@ -29,8 +29,7 @@ def test_a_group_that_training_lacks_is_measured_along_the_audited_labels():
     assert result.value == pytest.approx((-change["a"] + change["b"] + change["c"]) / 3)
     assert result.low < result.value < result.high
     cells = Contingency.from_labels(LABEL, PREDICTED, sensitive_features=GROUP)
-    with pytest.warns(UncertaintyWarning):
-        assert auditor.score(cells) == pytest.approx(result.value)
+    assert auditor.score(cells) == pytest.approx(result.value)
     train = {"y_train": LABEL[KNOWN], "sensitive_train": GROUP[KNOWN]}
     how = {"sensitive_features": GROUP, "auditor": DirectionalAuditor()}
     report = skbiasamp.audit(LABEL, PREDICTED, **how, **train)
@@ -57,8 +56,7 @@ def test_a_class_that_training_lacks_is_a_task_of_its_own():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("train", [False, True])
-def test_the_interval_with_a_new_group_is_right(train):
+def test_the_interval_with_a_new_group_is_right():
     """Its labels give both the signs and the changes: soft signs take off what they share."""
     found, rates = [], np.array([0.25, 0.45, 0.3])
     for seed in range(150):
@@ -67,11 +65,9 @@ def test_the_interval_with_a_new_group_is_right(train):
         label = (rng.random(600) < rates[group]).astype(int)
         keep = rng.random(600) < 0.8
         predicted = np.where(keep, label, rng.random(600) < rates[group]).astype(int)
-        known = group < 2 if train else group < 3
+        known = group < 2
         auditor = DirectionalAuditor().fit(label[known], sensitive_features=group[known])
-        if not train:
-            auditor = DirectionalAuditor(reference="test")
-        with pytest.warns() if train else np.errstate():
+        with pytest.warns(UncertaintyWarning):
             found.append(auditor.audit(label, predicted, sensitive_features=group))
     assert np.mean([one.low <= 0 <= one.high for one in found]) >= 0.9
 
