@@ -109,20 +109,3 @@ def test_verdicts_and_intervals_are_counted():
     assert summary(outcomes, REDUCES)["false"] == 1
     assert summary(outcomes, ADDS)["false"] == 2
     assert summary(outcomes, SIGN)["false"] == 1
-
-
-def test_parts_are_kept_and_not_measured_again(tmp_path, monkeypatch):
-    import evidence
-
-    kept = ["--folder", str(tmp_path), "--trials", "3", "--part", "equal"]
-    write = ["--write", str(tmp_path / "page.md"), "--tables", str(tmp_path / "tables.md")]
-    monkeypatch.setattr(sys, "argv", ["evidence.py", *kept, *write])
-    evidence.main()
-    before = (tmp_path / "equal.csv").read_text("utf-8")
-    monkeypatch.setattr(evidence, "measured", None)
-    monkeypatch.setattr(sys, "argv", ["evidence.py", *kept, "--missing"])
-    evidence.main()
-    assert (tmp_path / "equal.csv").read_text("utf-8") == before
-    assert "| Labels equal" in (tmp_path / "page.md").read_text("utf-8")
-    assert "## Labels equal" in (tmp_path / "tables.md").read_text("utf-8")
-    assert (tmp_path / "evidence-table.csv").read_text("utf-8") == before

@@ -104,19 +104,6 @@ def test_an_interval_is_student_s_t(metric):
 
 
 @every_metric
-def test_the_interval_comes_from_counts_as_from_rows(metric):
-    data = world(kind="multiclass", n=240, n_groups=3)
-    auditor = fitted(metric(), data)
-    cells = Contingency.from_labels(**{key: data[key] for key in AUDITED if key in data})
-    expected = audit(auditor, data)
-    for counted in (cells, Contingency.from_counts(cells.to_frame())):
-        result = auditor.audit(counted)
-        for name in ("change", "amplification", "low", "high", "p_value"):
-            assert_allclose(result.table[name], expected.table[name], atol=1e-12)
-        assert_allclose([result.low, result.high], [expected.low, expected.high], atol=1e-12)
-
-
-@every_metric
 def test_a_perfect_model_may_have_changed_rows_that_were_not_seen(metric):
     data = world(300, kind="multilabel")
     data |= {"y_pred": data["y_true"], "sensitive_pred": data["sensitive_features"]}

@@ -151,10 +151,11 @@ def test_blocks_of_several_rows_count_once_each():
 
 
 def test_a_weight_counts_as_so_many_pairs_in_any_order():
-    rng, weight = np.random.default_rng(0), np.array([5, 3, 2, 7])
-    values = np.array([[0, 1], [1, 1], [1, 0], [0, 0]])
-    scores, names = values + np.array([[0.5, 0], [0.25, 0], [0, 0], [0, 0.125]]), np.arange(8) % 3
-    again = np.repeat(names.reshape(4, 2), weight, axis=0).ravel()
+    rng, weight = np.random.default_rng(0), np.array([5, 3, 2, 7, 0])
+    values = np.array([[0, 1], [1, 1], [1, 0], [0, 0], [1, 0]])  # the last does not count
+    scores = values + np.array([[0.5, 0], [0.25, 0], [0, 0], [0, 0.125], [0, 0]])
+    names = np.arange(10) % 3
+    again = np.repeat(names.reshape(5, 2), weight, axis=0).ravel()
     for table, clusters, repeated in ((values, None, None), (scores, names, again)):
         weighted = of_two(table, sample_weight=np.repeat(weight, 2), clusters=clusters)
         rows = np.repeat(table, weight, axis=0)
@@ -225,6 +226,11 @@ def test_pairs_of_one_group_are_named_and_counted():
         result = audited([1, 0, 1, 1, 1, 0], list("ababab"), [5, 5, 7, 8, 8, 9])
     assert (first(result, "n_pairs"), first(result, "n_unmatched")) == (2, 2)
     assert float(result) == 0.5
+    auditor = MatchedPairsAuditor(missing="drop", random_state=0)
+    dropped = audited(
+        [1, 0, 1, 0, 1, 1], [*"aba", None, *"ab"], [1, 1, 2, 2, 3, 3], auditor=auditor
+    )
+    assert (first(dropped, "n_pairs"), first(dropped, "n_unmatched")) == (2, 1)
     # By its id, too, if other rows count for nothing.
     ids, weight = ["x", "x", "y", "y", "z", "z"], [0, 0, 1, 1, 1, 1]
     with pytest.warns(UncertaintyWarning, match="1 of 2 pairs .* left out: 'z'"):
@@ -262,28 +268,6 @@ def test_clusters_that_all_differ_alike_are_not_certain():
     none = of_two([(1, 1)] * 9, clusters=np.repeat([*"xyz"], 6))
     assert first(none, "p_value") == 1
     assert first(none, "low") < -0.2 < 0.2 < first(none, "high")
-
-
-def test_rows_that_do_not_count_are_as_if_they_were_not_there():
-    rng = np.random.default_rng(0)
-    values, names = rng.integers(0, 2, (30, 2)), rng.integers(0, 8, 60)
-    weight = np.repeat(rng.integers(0, 3, 30), 2)
-    kept = weight > 0
-    expected = audited(
-        values.ravel()[kept],
-        np.array(["a", "b"] * 30)[kept],
-        np.repeat(np.arange(30), 2)[kept],
-        sample_weight=weight[kept],
-        clusters=names[kept],
-    )
-    found = of_two(values, sample_weight=weight, clusters=names)
-    pd.testing.assert_frame_equal(found.table, expected.table)
-    groups = np.array(["a", "b"] * 30, dtype=object)
-    groups[[8, 9, 11]] = None
-    auditor = MatchedPairsAuditor(missing="drop", random_state=0)
-    result = audited(values.ravel(), groups, np.repeat(np.arange(30), 2), auditor=auditor)
-    assert first(result, "n_pairs") == 28
-    assert first(result, "n_unmatched") == 1
 
 
 def test_of_several_differences_the_value_is_the_largest_and_holds_for_all():

@@ -275,10 +275,8 @@ def test_a_first_screen_of_numbers_has_a_step_for_the_model_and_a_way_to_say_wha
     step = "Say which is better: favourable='pay' if more, favourable='less' if less."
     assert found["SBA118"].action == step
     before, after = (side[sex == "m"].mean() for side in (pay, predicted))
-    assert str(found["SBA209"]) == (
-        f"M: on average, predictions of “pay” are {after - before:.4g} higher than labels. "
-        "Find out why predictions of “pay” are higher than labels for m."
-    )
+    seen = f"predictions of “pay” are {after - before:.4g} higher than labels"
+    assert seen in str(found["SBA209"])
     assert skbiasamp.audit(pay, predicted, favourable="less", **how).facts.who.group == "m"
     with pytest.raises(ValueError, match=r"got 'Pay'\. There are 'pay' and 'less'"):
         skbiasamp.audit(pay, predicted, favourable="Pay", **how)

@@ -237,10 +237,8 @@ def test_label_amplification_does_not_depend_on_groups():
     auditor = LabelAuditor(groups="indicator").fit(task, sensitive_features=columns)
     result = auditor.audit(task, runs[0], sensitive_features=columns)
     assert [result.value, result.low] == pytest.approx([alone.value, alone.low])
-    models = {"old": runs[:2], "new": runs[2:]}
-    sex = columns["f"].map({0: "m", 1: "f"})
-    auditor = LabelAuditor(reference="test")
-    how = {"auditor": auditor, "limit": 0.1, "sensitive_features": sex}
+    models, auditor = {"old": runs[:2], "new": runs[2:]}, LabelAuditor(reference="test")
+    how = {"auditor": auditor, "limit": 0.1, "sensitive_features": columns["f"]}
     found = skbiasamp.compare(task, models, **how)["label amplification"].table
     pd.testing.assert_frame_equal(found, auditor.compare(task, models).table)
 
