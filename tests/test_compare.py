@@ -234,67 +234,49 @@ def procedures(rows, n=(3, 4)):
     return found
 
 
-def counted(part, n_runs):
-    """Return how much the variance of few runs counts in the degrees of freedom."""
-    return part * stats.t(n_runs - 1).isf(0.025) / stats.norm.isf(0.025)
-
-
 def test_the_difference_of_procedures_counts_runs_and_the_rows_that_they_share(rows):
     """By hand: the value of two groups is half of the change of the difference between them."""
     runs = procedures(rows)
     auditor = DirectionalAuditor().fit(rows["y"], sensitive_features=rows["sex"])
     result = auditor.compare(rows["y"], runs, sensitive_features=rows["sex"])
-    influences, values = {}, {}
-    for name, every in runs.items():
-        influences[name], values[name] = [], []
-        for run in every:
-            value, influence = 0.0, np.zeros(900)
-            for sex, sign in (("m", 1), ("f", -1)):
-                mine = (rows["sex"] == sex).to_numpy()
-                change = (run - rows["y"].to_numpy())[mine]
-                value += sign * change.mean() / 2
-                fewer = np.sqrt(900 / 899 / (1 - 1 / mine.sum()))  # jackknife and HC2
-                influence[mine] += fewer * sign * (change - change.mean()) / mine.sum() / 2
-            influences[name].append(influence)
-            values[name].append(value)
-    table = result.table.set_index("model")
+    n = rows["sex"].map(rows["sex"].value_counts()).to_numpy()
+    side = np.where(rows["sex"] == "m", 1, -1) / n / 2
+    fewer = np.sqrt(900 / 899 / (1 - 1 / n))  # jackknife and HC2
     # Half a row gained and half a row lost in each group, of which the value is the half.
-    each = 1 / rows["sex"].value_counts() ** 2 / 4
-    unseen = each.sum()
+    each = 1 / np.unique(n) ** 2 / 4
+    unseen, values, influences, between, shared = each.sum(), {}, {}, {}, {}
+    for name, every in runs.items():
+        change = np.stack(every) - rows["y"].to_numpy()
+        values[name] = change @ side
+        means = pd.DataFrame(change.T).groupby(rows["sex"]).transform("mean").to_numpy().T
+        influences[name] = one = fewer * side * (change - means)
+        between[name] = np.var(values[name], ddof=1) / len(every)
+        shared[name] = (one @ one.T)[~np.eye(len(every), dtype=bool)].mean() + unseen
 
-    def n_units(influence):
-        squares, fourth = (influence**2).sum() + unseen, (influence**4).sum()
-        return squares**2 / (fourth + (each**2).sum() / 2)
+    def by_hand(names, value, rows_part, influence):
+        """Student's t; the variance of few runs counts for more in its degrees of freedom."""
+        few = [len(runs[name]) - 1 for name in names]
+        own = [between[name] * stats.t(df).isf(0.025) / stats.norm.isf(0.025)
+               for name, df in zip(names, few, strict=True)]  # fmt: skip
+        squares, fourth = (influence**2).sum() + unseen, (influence**4).sum() + (each**2).sum() / 2
+        squared = rows_part**2 * fourth / squares**2 + sum(np.square(own) / few)
+        df = (sum(own) + rows_part) ** 2 / squared
+        error = np.sqrt(sum(between[name] for name in names) + rows_part)
+        reach = stats.t.isf(0.025, df) * error
+        return value, value - reach, value + reach, 2 * stats.t.sf(abs(value) / error, df)
 
-    shared = {}
-    for name, every in values.items():
-        one = np.stack(influences[name])
-        covariance = one @ one.T
-        off = ~np.eye(len(every), dtype=bool)
-        shared[name] = covariance[off].mean() + unseen
-        between, df = np.var(every, ddof=1) / len(every), len(every) - 1
-        error = np.sqrt(between + shared[name])
-        more = counted(between, len(every))
-        squared = more**2 / df + shared[name] ** 2 / n_units(one.mean(axis=0))
-        reach = stats.t.isf(0.025, (more + shared[name]) ** 2 / squared) * error
-        row = table.loc[name, ["value", "low", "high"]].to_numpy(float)
-        mean = np.mean(every)
-        np.testing.assert_allclose(row, [mean, mean - reach, mean + reach], rtol=1e-6)
-    both = np.stack(influences["biased"]) @ np.stack(influences["plain"]).T
-    part = [np.var(values[name], ddof=1) / len(values[name]) for name in runs]
-    rows_part = shared["biased"] + shared["plain"] - 2 * both.mean() - unseen
-    total = sum(part) + rows_part
-    sizes = [len(values[name]) for name in runs]
-    more = [counted(one, n) for one, n in zip(part, sizes, strict=True)]
-    squared = sum(one**2 / (n - 1) for one, n in zip(more, sizes, strict=True))
-    apart = np.subtract(*(np.mean(influences[name], axis=0) for name in ("biased", "plain")))
-    squared += rows_part**2 / n_units(apart)
-    df = (sum(more) + rows_part) ** 2 / squared
-    difference = np.mean(values["biased"]) - np.mean(values["plain"])
-    reach = stats.t.isf(0.025, df) * np.sqrt(total)
+    table = result.table.set_index("model")
+    for name in runs:
+        influence, columns = influences[name].mean(axis=0), ["value", "low", "high"]
+        expected = by_hand([name], values[name].mean(), shared[name], influence)[:3]
+        np.testing.assert_allclose(table.loc[name, columns].to_numpy(float), expected, rtol=1e-6)
+    both = (influences["biased"] @ influences["plain"].T).mean()
+    rows_part = shared["biased"] + shared["plain"] - 2 * both - unseen
+    (value, influence), (other, before) = (
+        (values[name].mean(), influences[name].mean(axis=0)) for name in ("biased", "plain")
+    )
+    expected = by_hand([*runs], value - other, rows_part, influence - before)
     names = ["difference", "difference_low", "difference_high", "p_value"]
-    p_value = 2 * stats.t.sf(difference / np.sqrt(total), df)
-    expected = [difference, difference - reach, difference + reach, p_value]
     np.testing.assert_allclose(table.loc["biased", names].to_numpy(float), expected, rtol=1e-6)
     # Procedures that predict the same rows share most of their error.
     assert rows_part < 0.5 * (shared["biased"] + shared["plain"])

@@ -57,24 +57,47 @@ def assert_as_audited(auditor, y, models, sex, guessed=None, orders=(MODELS[::-1
 
 
 LEARNT = LogisticRegression()
+Y, GROUPS, LABELS, GUESSED = world(120)
+PART = Contingency.from_labels(Y[::2], LABELS["new"][::2], sensitive_features=GROUPS[::2])
+WAGES = np.random.default_rng(6).normal(GROUPS == "f", 1)
+PAID = {
+    name: WAGES + np.random.default_rng(i).normal(0, 0.3 + 0.2 * i, 120)
+    for i, name in enumerate(MODELS)
+}
+COUNTS, FRACTIONS = np.arange(120) % 5, np.random.default_rng(7).gamma(2, size=120)
+OF_NUMBERS = DPAAuditor(attacker=LinearRegression(), quality="inverse_rmse", **FEW)
 
 
 @pytest.mark.parametrize(
-    "auditor",
+    ("auditor", "rows", "more"),
     [
-        LeakageAuditor(attacker=LEARNT, **FEW),
-        LeakageAuditor(attacker=LEARNT, equalize=None, **FEW),
-        DPAAuditor("T->A", attacker=DecisionTreeClassifier(), **FEW),
-        LeakageAuditor(attacker="mlp", **FEW),
+        (LeakageAuditor(attacker=LEARNT, **FEW), (Y, LABELS, GROUPS), {}),
+        (LeakageAuditor(attacker=LEARNT, equalize=None, **FEW), (Y, LABELS, GROUPS), {}),
+        (DPAAuditor("T->A", attacker=DecisionTreeClassifier(), **FEW), (Y, LABELS, GROUPS), {}),
+        (LeakageAuditor(attacker="mlp", **FEW), (Y, LABELS, GROUPS), {}),
+        (LeakageAuditor(attacker=LEARNT, **FEW), (Y, scores(LABELS), GROUPS), {}),
+        # Labels of one model beside scores of others: an exact attacker beside trained ones.
+        (LeakageAuditor(**FEW), (Y, scores(LABELS) | {"old": LABELS["old"]}, GROUPS), {}),
+        (OF_NUMBERS, (WAGES, PAID, GROUPS), {}),
+        *(
+            (LeakageAuditor(attacker=attacker, **FEW), (Y, LABELS, GROUPS), more)
+            for attacker in ("exact", LEARNT)
+            for more in (
+                {"sample_weight": COUNTS},
+                {"sample_weight": FRACTIONS},
+                {"clusters": np.arange(120) // 4},
+                {"train": PART},
+            )
+        ),
     ],
-    ids=["leakage", "as they are", "T->A", "networks"],
 )
-def test_trained_attackers_have_the_numbers_of_audits(auditor):
+def test_a_comparison_has_the_numbers_of_audits(auditor, rows, more):
     if auditor.attacker == "mlp":
         pytest.importorskip("torch")
         auditor.set_params(attacker=MLPAttacker(max_epochs=1))
-    y, sex, models, guessed = world(120)
-    assert_as_audited(auditor, y, models, sex, guessed)
+    if "train" in more:
+        auditor, more = auditor.fit(more["train"]), {}
+    assert_as_audited(auditor, *rows, GUESSED, **more)
 
 
 @pytest.mark.parametrize("n_tasks", [3, 14], ids=["counts of flips", "flips of rows"])
@@ -86,34 +109,6 @@ def test_several_labels_have_the_numbers_of_audits(n_tasks):
         LeakageAuditor(**FEW, attacker=LEARNT, equalize=None),
     ):
         assert_as_audited(auditor, y, models, sex)
-
-
-def test_scores_and_numbers_have_the_numbers_of_audits():
-    y, sex, models, _ = world(150)
-    likely = scores(models)
-    assert_as_audited(LeakageAuditor(attacker=LEARNT, **FEW), y, likely, sex)
-    # Labels of one model beside scores of others: an exact attacker beside trained ones.
-    assert_as_audited(LeakageAuditor(**FEW), y, likely | {"old": models["old"]}, sex)
-    rng = np.random.default_rng(6)
-    wages = rng.normal(sex == "f", 1)
-    paid = {name: wages + rng.normal(0, 0.3 + 0.2 * i, 150) for i, name in enumerate(MODELS)}
-    how = {"attacker": LinearRegression(), "quality": "inverse_rmse"}
-    assert_as_audited(DPAAuditor(**how, **FEW), wages, paid, sex)
-
-
-@pytest.mark.parametrize("attacker", ["exact", LEARNT], ids=["exact", "trained"])
-def test_weights_clusters_and_training_rows_have_the_numbers_of_audits(attacker):
-    y, sex, models, _ = world(200)
-    rng = np.random.default_rng(7)
-    auditor = LeakageAuditor(attacker=attacker, **FEW)
-    for more in (
-        {"sample_weight": rng.integers(0, 5, 200)},
-        {"sample_weight": rng.gamma(2, size=200)},
-        {"clusters": np.arange(200) // 4},
-    ):
-        assert_as_audited(auditor, y, models, sex, **more)
-    train = Contingency.from_labels(y[::2], models["new"][::2], sensitive_features=sex[::2])
-    assert_as_audited(auditor.fit(train), y, models, sex)
 
 
 @pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
