@@ -172,6 +172,7 @@ def test_a_weight_counts_as_so_many_pairs_in_any_order():
 
 
 def test_the_two_way_variance_is_that_of_pairs_plus_names_minus_both():
+    """Few names, or one of many rows, reach as far as the jackknife by names and Kish's df."""
     rng = np.random.default_rng(3)
     values, names = rng.normal(size=60), rng.integers(0, 7, 60)
     groups, pairs = np.tile([0, 1], 30), np.repeat(np.arange(30), 2)
@@ -187,6 +188,16 @@ def test_the_two_way_variance_is_that_of_pairs_plus_names_minus_both():
     expected = np.sqrt(max(parts[0], parts[0] + parts[1] - parts[2]))
     assert row["standard_error"] == pytest.approx(expected)
     reach = stats.t.isf(0.025, 6) * expected
+    assert row["high"] - row["difference"] == pytest.approx(reach)
+    names = np.where(rng.random(60) < 0.5, 0, names)  # one draws the means to itself
+    row = audited(values, groups, pairs, clusters=names).table.iloc[0]
+    share = pd.Series(1 / 30, range(60)).groupby([names, groups]).transform("sum")
+    shares = pd.Series(1 / 30, range(60)).groupby([names, groups]).sum()
+    further = influence * np.sqrt(1 - 1 / 7) / (1 - share)
+    squares = further.groupby(names).sum() ** 2
+    both = variance(pairs * 7 + names)
+    wider = max(variance(pairs), variance(pairs) + squares.sum() * 7 / 6 - both)
+    reach = stats.t.isf(0.025, 4 / (shares**2).sum() - 2) * np.sqrt(wider)
     assert row["high"] - row["difference"] == pytest.approx(reach)
     alone = audited(values, groups, pairs, clusters=pairs).table.iloc[0]
     plain = audited(values, groups, pairs).table.iloc[0]

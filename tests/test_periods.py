@@ -136,6 +136,9 @@ def test_a_missing_version_is_no_version():
         known = timeline.periods.dropna(subset=["version"])
         assert known["version"].tolist() == ["v1", "v1", "v2"]
         assert timeline.version_changes == [("2024-01-08", "v2")]
+    mixed = rows.assign(version=["v1"] * 60 + ["rare"] * 10 + ["v1"] * 26)  # most rows decide
+    timeline = skbiasamp.audit_over(mixed, every="day", version="version", n_draws=19, **NAMED)
+    assert set(timeline.periods["version"].dropna()) == {"v1"}
 
 
 @pytest.mark.parametrize(
