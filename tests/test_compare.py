@@ -177,8 +177,9 @@ def test_pairs_differ_by_the_rows_gained_and_lost(rows):
         (np.repeat(["a", "b"], 25_000), np.arange(50_000) % 5 == 0, False),
         (np.repeat(list("abc"), 200), np.arange(600) % 37 < 5, False),
         (np.repeat(list("abc"), [300, 299, 1]), np.arange(600) % 37 < 5, False),
-        # Few changes in many rows.
-        (np.repeat(["a", "b"], 2_000), np.isin(np.arange(4_000), [*range(5), *range(2_000, 2_015)]),
+        # Few changes in many rows, and as many as are just not enough for Pearson's.
+        (np.repeat(["a", "b"], 2_000), np.arange(4_000) % 2_000 < 5 + np.arange(4_000) // 400, True),
+        (np.repeat(["a", "b"], 5_000), np.arange(10_000) % 5_000 < 880 + np.arange(10_000) // 100,
          True),
     ],
 )  # fmt: skip

@@ -159,6 +159,14 @@ def test_periods_without_rows_stand_between_the_others(every, first, last, n):
     assert list(counted.fillna(0) > 0) == [True] + [False] * (n - 2) + [True]
 
 
+def test_a_note_of_many_periods_is_shown_once():
+    pytest.importorskip("jinja2")
+    rows = rows_at([pd.Timestamp(f"2026-01-{day:02}") for day in (1, 2, 3, 12)])
+    html = skbiasamp.audit_over(rows, every="day", n_draws=19, **NAMED).to_html()
+    assert html.count("no rows in this period") == 1
+    assert "more: no rows in this period" in html
+
+
 def test_a_wrong_year_is_reported_before_its_periods_are_made():
     rows = rows_at([pd.Timestamp("2024-01-01"), pd.Timestamp("1024-01-01")])
     for every, first in (("day", "1024-01-01"), ("week", "1024-W01"), ("hour", "1024-01-01T00")):
