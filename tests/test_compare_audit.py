@@ -36,55 +36,68 @@ def scores(models):
     return {name: 1 / (1 + np.exp(rng.normal(1 - 2 * one))) for name, one in models.items()}
 
 
-def assert_as_audited(auditor, y, models, sex, guessed=None, orders=(MODELS,), **more):
+def assert_as_audited(auditor, y, models, sex, guessed=None, orders=(MODELS[::-1],), **more):
     """Values and intervals are those of audits, to the last bit; so are differences of values."""
+    how = {"sensitive_features": sex} | more
     audits = {
-        name: auditor.audit(
-            y,
-            models[name],
-            sensitive_features=sex,
-            sensitive_pred=None if guessed is None else guessed[name],
-            **more,
-        )
+        name: auditor.audit(y, models[name], sensitive_pred=guessed and guessed[name], **how)
         for name in models
     }
     for order in orders:
-        found = auditor.compare(
-            y,
-            {name: models[name] for name in order},
-            sensitive_features=sex,
-            sensitive_preds=None if guessed is None else {name: guessed[name] for name in order},
-            **more,
-        ).table.set_index("model")
+        own = {name: models[name] for name in order}
+        groups = guessed and {name: guessed[name] for name in order}
+        found = auditor.compare(y, own, sensitive_preds=groups, **how).table.set_index("model")
         assert list(found.index) == list(order)
-        for name in order:
+        for name, row in found.iterrows():
             alone = audits[name]
-            row = found.loc[name]
             assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
         gaps = found["value"] - found["value"].iloc[0]
         assert found["difference"].iloc[1:].tolist() == gaps.iloc[1:].tolist()
-    return found
+        assert found["p_value"].iloc[1:].between(0, 1).all()
 
 
-ORDERS = (("bold", "new", "old"), ("new", "old"))
+LEARNT = LogisticRegression()
+Y, GROUPS, LABELS, GUESSED = world(120)
+PART = Contingency.from_labels(Y[::2], LABELS["new"][::2], sensitive_features=GROUPS[::2])
+WAGES = np.random.default_rng(6).normal(GROUPS == "f", 1)
+PAID = {
+    name: WAGES + np.random.default_rng(i).normal(0, 0.3 + 0.2 * i, 120)
+    for i, name in enumerate(MODELS)
+}
+COUNTS, FRACTIONS = np.arange(120) % 5, np.random.default_rng(7).gamma(2, size=120)
+OF_NUMBERS = DPAAuditor(attacker=LinearRegression(), quality="inverse_rmse", **FEW)
 
 
 @pytest.mark.parametrize(
-    "auditor",
+    ("auditor", "rows", "more"),
     [
-        LeakageAuditor(attacker=LogisticRegression(), **FEW),
-        LeakageAuditor(attacker=LogisticRegression(), equalize=None, **FEW),
-        DPAAuditor("T->A", attacker=DecisionTreeClassifier(), **FEW),
-        LeakageAuditor(attacker="mlp", **FEW),
+        (LeakageAuditor(attacker=LEARNT, **FEW), (Y, LABELS, GROUPS), {}),
+        (LeakageAuditor(attacker=LEARNT, equalize=None, **FEW), (Y, LABELS, GROUPS), {}),
+        (DPAAuditor("T->A", attacker=DecisionTreeClassifier(), **FEW), (Y, LABELS, GROUPS), {}),
+        (LeakageAuditor(attacker="mlp", **FEW), (Y, LABELS, GROUPS), {}),
+        (LeakageAuditor(attacker=LEARNT, **FEW), (Y, scores(LABELS), GROUPS), {}),
+        # Labels of one model beside scores of others: an exact attacker beside trained ones.
+        (LeakageAuditor(**FEW), (Y, scores(LABELS) | {"old": LABELS["old"]}, GROUPS), {}),
+        (OF_NUMBERS, (WAGES, PAID, GROUPS), {}),
+        *(
+            (LeakageAuditor(attacker=attacker, **FEW), (Y, LABELS, GROUPS), more)
+            for attacker in ("exact", LEARNT)
+            for more in (
+                {"sample_weight": COUNTS},
+                {"sample_weight": FRACTIONS},
+                {"clusters": np.arange(120) // 4},
+                {"train": PART},
+            )
+        ),
     ],
-    ids=["leakage", "as they are", "T->A", "networks"],
 )
-def test_trained_attackers_have_the_numbers_of_audits(auditor):
+def test_a_comparison_has_the_numbers_of_audits(auditor, rows, more):
     if auditor.attacker == "mlp":
         pytest.importorskip("torch")
         auditor.set_params(attacker=MLPAttacker(max_epochs=1))
-    y, sex, models, guessed = world(120)
-    assert_as_audited(auditor, y, models, sex, guessed, ORDERS[:1])
+    if "train" in more:
+        auditor, more = auditor.fit(more["train"]), {}
+    assert_as_audited(auditor, *rows, GUESSED, **more)
 
 
 @pytest.mark.parametrize("n_tasks", [3, 14], ids=["counts of flips", "flips of rows"])
@@ -92,43 +105,36 @@ def test_several_labels_have_the_numbers_of_audits(n_tasks):
     y, sex, models, _ = world(120, n_tasks)
     for auditor in (
         DPAAuditor(**FEW),
-        LeakageAuditor(**FEW, attacker=LogisticRegression()),
-        LeakageAuditor(**FEW, attacker=LogisticRegression(), equalize=None),
+        LeakageAuditor(**FEW, attacker=LEARNT),
+        LeakageAuditor(**FEW, attacker=LEARNT, equalize=None),
     ):
         assert_as_audited(auditor, y, models, sex)
 
 
-def test_scores_have_the_numbers_of_audits():
-    y, sex, models, _ = world(150)
-    likely = scores(models)
-    auditor = LeakageAuditor(attacker=LogisticRegression(), **FEW)
-    assert_as_audited(auditor, y, likely, sex, orders=ORDERS[:1])
-    # Labels of one model beside scores of others: an exact attacker beside trained ones.
-    mixed = likely | {"old": models["old"]}
-    found = assert_as_audited(LeakageAuditor(**FEW), y, mixed, sex, orders=ORDERS[:1])
-    assert found["p_value"].iloc[1:].between(0, 1).all()
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
+def test_a_generator_is_a_seed_as_any_other(kind):
+    y, sex, models, _ = world(400)
+    found = LeakageAuditor(**FEW | {"random_state": kind(3)}).compare(
+        y, models, sensitive_features=sex
+    )
+    for name, row in found.table.set_index("model").iterrows():
+        auditor = LeakageAuditor(**FEW | {"random_state": kind(3)})
+        alone = auditor.audit(y, models[name], sensitive_features=sex)
+        assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
 
 
-def test_numbers_have_the_numbers_of_audits():
-    rng = np.random.default_rng(6)
-    group = rng.integers(0, 2, 200)
-    wages = rng.normal(group, 1)
-    models = {name: wages + rng.normal(0, 0.3 + 0.2 * i, 200) for i, name in enumerate(MODELS)}
-    how = {"attacker": LinearRegression(), "quality": "inverse_rmse"}
-    assert_as_audited(DPAAuditor(**how, **FEW), wages, models, group, orders=ORDERS[:1])
-
-
-@pytest.mark.parametrize("attacker", ["exact", LogisticRegression()], ids=["exact", "trained"])
-def test_weights_and_clusters_have_the_numbers_of_audits(attacker):
-    y, sex, models, _ = world(200)
-    rng = np.random.default_rng(7)
-    auditor = LeakageAuditor(attacker=attacker, **FEW)
-    for more in (
-        {"sample_weight": rng.integers(0, 5, 200)},
-        {"sample_weight": rng.gamma(2, size=200)},
-        {"clusters": np.arange(200) // 4},
-    ):
-        assert_as_audited(auditor, y, models, sex, orders=ORDERS[:1], **more)
+def test_models_that_agree_more_have_narrower_differences():
+    """Resamples are of the rows of both models: what they have in common cancels."""
+    y, sex, models, _ = world(800)
+    rng, more = np.random.default_rng(8), FEW | {"n_resamples": 199, "n_draws": 5}
+    for attacker, one in (("exact", models["old"]), (LEARNT, scores(models)["old"])):
+        widths, auditor = [], LeakageAuditor(attacker=attacker, **more)
+        for share in (0.02, 0.2, 1.0):  # of the rows that another model predicts by chance
+            other = np.where(rng.random(800) < share, rng.permutation(one), one)
+            pair = {"one": one, "other": other}
+            row = auditor.compare(y, pair, sensitive_features=sex).table.iloc[1]
+            widths.append(row["difference_high"] - row["difference_low"])
+        assert widths[0] < 0.8 * widths[1] < 0.7 * widths[2]
 
 
 @pytest.mark.parametrize("fitted", [False, True], ids=["no training labels", "training labels"])
@@ -140,52 +146,14 @@ def test_a_class_that_only_another_model_predicts_changes_nothing(fitted):
     for auditor in (LeakageAuditor(**FEW), DPAAuditor(**FEW), DPAAuditor("T->A", **FEW)):
         if fitted:
             auditor.fit(np.r_[y, 0, 1, 2], sensitive_features=[*sex, "m", "f", "x"])
-        assert_as_audited(auditor, y, models, sex, guessed, ORDERS)
+        assert_as_audited(auditor, y, models, sex, guessed, (MODELS[::-1], ("new", "old")))
     every = Contingency.from_labels(y, y_preds=models, sensitive_features=sex)
     auditor = LeakageAuditor(**FEW)
+    turned = {one: models[one] for one in reversed(MODELS)}
+    other = Contingency.from_labels(y, y_preds=turned, sensitive_features=sex)
     for name in MODELS:
-        held = auditor.audit(every.model(name))
-        turned = {one: models[one] for one in reversed(MODELS)}
-        other = Contingency.from_labels(y, y_preds=turned, sensitive_features=sex).model(name)
-        assert (held.low, held.value, held.high) == tuple(
-            getattr(auditor.audit(other), one) for one in ("low", "value", "high")
-        )
-
-
-def test_attackers_that_learn_from_training_rows_have_the_numbers_of_audits():
-    y, sex, models, _ = world(400)
-    train = Contingency.from_labels(y[::2], models["new"][::2], sensitive_features=sex[::2])
-    for attacker in ("exact", LogisticRegression()):
-        auditor = LeakageAuditor(attacker=attacker, **FEW).fit(train)
-        assert_as_audited(auditor, y, models, sex, orders=ORDERS[:1])
-
-
-def test_a_generator_is_a_seed_as_any_other():
-    y, sex, models, _ = world(400)
-    for kind in (np.random.default_rng, np.random.RandomState):
-        table = LeakageAuditor(**FEW | {"random_state": kind(3)}).compare(
-            y, models, sensitive_features=sex
-        )
-        for name, row in table.table.set_index("model").iterrows():
-            auditor = LeakageAuditor(**FEW | {"random_state": kind(3)})
-            alone = auditor.audit(y, models[name], sensitive_features=sex)
-            assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
-
-
-def test_models_that_agree_more_have_narrower_differences():
-    """Resamples are of the rows of both models: what they have in common cancels."""
-    y, sex, models, _ = world(800)
-    rng = np.random.default_rng(8)
-    likely = scores(models)["old"]
-    for attacker, one in (("exact", models["old"]), (LogisticRegression(), likely)):
-        widths = []
-        for share in (0.02, 0.2, 1.0):  # of the rows that another model predicts by chance
-            other = np.where(rng.random(800) < share, rng.permutation(one), one)
-            auditor = LeakageAuditor(attacker=attacker, **FEW | {"n_resamples": 199, "n_draws": 5})
-            models = {"one": one, "other": other}
-            row = auditor.compare(y, models, sensitive_features=sex).table.iloc[1]
-            widths.append(row["difference_high"] - row["difference_low"])
-        assert widths[0] < 0.8 * widths[1] < 0.7 * widths[2]
+        held, again = auditor.audit(every.model(name)), auditor.audit(other.model(name))
+        assert (held.low, held.value, held.high) == (again.low, again.value, again.high)
 
 
 @pytest.mark.parametrize("n", [40, 400, 40_000])
@@ -204,19 +172,16 @@ def test_folds_have_the_same_labels_whatever_is_predicted(n):
 
 def test_more_rows_than_can_be_drawn_one_by_one_are_attacked():
     rows = pd.DataFrame(
-        [(a, t, p, n) for a, t, p, n in [
-            ("f", 0, 0, 3 * 10**9), ("f", 1, 1, 10**9), ("m", 0, 0, 10**9), ("m", 1, 0, 10**9),
-            ("m", 1, 1, 10**9),
-        ]],
-        columns=["group", "task", "task_pred", "n"],
-    )  # fmt: skip
+        {"group": [*"ffmmm"], "task": [0, 1, 0, 1, 1], "task_pred": [0, 1, 0, 0, 1]}
+    )
+    rows["n"] = np.array([3, 1, 1, 1, 1]) * 10**9
     auditor = LeakageAuditor(attacker="exact", interval=None, **FEW)
     table = auditor.audit(Contingency.from_counts(rows)).table
     # Whoever is predicted 0 is a woman, for the attacker: 3/4 of women, and 1/3 of men.
     assert table["quality_model"].item() == pytest.approx((3 / 4 + 1 / 3) / 2, abs=1e-9)
 
 
-@pytest.mark.parametrize("auditors", [None, ("MALS", "directional"), ("MALS",)])
+@pytest.mark.parametrize("auditors", [None, (MALSAuditor, DirectionalAuditor), (MALSAuditor,)])
 def test_each_model_keeps_a_limit_as_in_its_own_audit(auditors):
     rng = np.random.default_rng(0)
     sex, kind = rng.choice(["f", "m"], 3000), rng.integers(0, 3, 3000)
@@ -225,10 +190,7 @@ def test_each_model_keeps_a_limit_as_in_its_own_audit(auditors):
         name: np.where(rng.random(3000) < share, y, 2 * (sex == "m"))
         for name, share in (("mild", 0.97), ("bold", 0.8), ("bolder", 0.6))
     }
-    known = {
-        "MALS": MALSAuditor(reference="test"), "directional": DirectionalAuditor(reference="test")
-    }  # fmt: skip
-    own = None if auditors is None else [known[name] for name in auditors]
+    own = auditors and [auditor(reference="test") for auditor in auditors]
     how = {"sensitive_features": sex, "auditor": own, "limit": 0.1, "random_state": 0}
     limited = skbiasamp.compare(y, models, **how).context["limit_verdicts"]
     assert limited == {

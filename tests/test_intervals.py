@@ -1,7 +1,7 @@
 """One number and two statements: intervals follow from rows, and verdicts do not touch them.
 
 Values, intervals and verdicts are compared with the formulas in dense matrices of rows and pairs.
-Then single rows are removed, and an end moves little; and worlds are drawn whose truth is known.
+Then worlds are drawn whose truth is known.
 """
 
 import math
@@ -13,12 +13,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import special, stats
 
-from skbiasamp.metrics import DirectionalAuditor, MALSAuditor, Pairs, associate
+from skbiasamp.metrics import DirectionalAuditor, MALSAuditor
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning"),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 NONE, ADDS = "no clear effect", "adds a difference"
 
 
@@ -178,20 +175,6 @@ def assert_hardly_differs(auditor, labels, rng, **columns):
     assert_allclose(one.p_value, other.p_value, rtol=1e-6)
 
 
-def test_own_pairs_have_the_interval_of_the_auditor():
-    y, q, g, _ = drawn(3)
-    result = audit(y, q, g)
-    auditor = DirectionalAuditor(reference="test")
-    cells = auditor.count_audited(y, q, sensitive_features=g)
-    labelled = associate(cells, "task", given="group")
-    predicted = associate(cells, "task_pred", given="group")
-    pairs = Pairs(
-        cells.groups, cells.tasks, labelled=labelled, predicted=predicted, reference=labelled
-    )
-    number = pairs.measured(0.95)
-    assert_allclose([number.value, number.low, number.high], [result.value, *ends(result)])
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     counts=st.lists(st.integers(0, 30), min_size=8, max_size=8),
@@ -211,97 +194,6 @@ def test_a_p_value_is_small_exactly_where_the_interval_excludes_0(counts, level,
     table = result.table
     excludes = (table["low"] > 0) | (table["high"] < 0)
     assert ((table["p_value"] < 1 - level) == excludes).all()
-
-
-def largest_move(y, q, g):
-    """Return by how many half-widths an end moves at most if any one row is removed."""
-    before = ends(audit(y, q, g))
-    reach, largest = (before[1] - before[0]) / 2, 0.0
-    # Equal rows move an interval equally.
-    for row in np.unique(np.column_stack([g, y, q]), axis=0, return_index=True)[1]:
-        kept = np.delete(np.arange(len(g)), row)
-        after = ends(audit(y[kept], q[kept], g[kept]))
-        largest = max(largest, np.abs(after - before).max() / reach)
-    return largest
-
-
-def sized(seed, sizes):
-    """Return one task in groups of these sizes."""
-    rng = np.random.default_rng(seed)
-    g = np.repeat(np.arange(len(sizes)), sizes)
-    rates = rng.uniform(0.2, 0.6, len(sizes))
-    y = rng.random(len(g)) < rates[g]
-    redrawn = rng.random(len(g)) < (rates + rng.uniform(-0.1, 0.1, len(sizes)))[g]
-    copied = rng.random(len(g)) < rng.uniform(0.2, 0.8)
-    return y.astype(int), np.where(copied, y, redrawn).astype(int), g
-
-
-@pytest.mark.slow
-def test_removing_a_row_moves_an_end_by_a_third_of_a_half_width():
-    moves = []
-    for seed in range(40):
-        rng = np.random.default_rng(1_000 + seed)
-        # Every second data set has a group of 30 rows, which becomes one of 29.
-        sizes = [*rng.integers(40, 300, 2), 30 if seed % 2 else rng.integers(20, 100)]
-        moves.append(largest_move(*sized(seed, sizes)))
-    # A row of a group of 30 may move its sign too, if the group's rate changes much.
-    assert np.quantile(moves, 0.95) < 0.35
-    assert max(moves) < 0.5
-
-
-def test_a_model_that_adds_ten_points_where_labels_are_equal_adds_a_difference():
-    g, y = np.repeat(["f", "m"], 2_000), np.tile(column(2_000, 600), 2)
-    q = np.r_[column(600, 132), column(1_400, 308), column(600, 192), column(1_400, 448)]
-    result = audit(y, q, g)
-    assert result.verdict == ADDS
-    assert_allclose(result.table["change"], [-0.05, 0.05])
-    assert (result.table["low"] * result.table["high"] > 0).all()
-    sentence = result.sentence
-    # The gap grows by 10 points: the sentence quotes the changes, and not the value.
-    assert "The gap is 0.0 percentage points in the labels, and 10.0 in the predictions" in sentence
-    assert "the model adds 5.9 to 14.1 percentage points" in sentence
-
-
-def test_a_value_of_three_groups_is_inside_its_interval():
-    rng = np.random.default_rng(0)
-    for _ in range(40):
-        g = np.r_[0, 1, 2, rng.integers(0, 3, 897)]
-        y = rng.random(900) < np.array([0.2, 0.3, 0.45])[g]
-        q = y | (rng.random(900) < 0.15)  # over-predicted for everybody
-        result = audit(y.astype(int), q.astype(int), g)
-        assert result.low <= result.value <= result.high
-        shift, selection = result.statistics["shift"], result.statistics["selection"]
-        assert result.published == pytest.approx(result.value + shift + selection, abs=1e-12)
-        assert shift != 0
-
-
-def test_the_interval_grows_smoothly_with_the_number_of_changed_rows():
-    g, y = np.repeat([0, 1], 150), np.r_[column(150, 60), column(150, 90)]
-    reach, p_values = [], []
-    for changed in range(1, 41):
-        q = y.copy()
-        q[np.flatnonzero((g == 1) & (y == 0))[:changed]] = 1
-        result = audit(y, q, g)
-        assert result.value == pytest.approx(changed / 300, rel=0.02)
-        reach.append((result.high - result.low) / 2)
-        p_values.append(result.p_value)
-    assert (np.diff(p_values) < 0).all()
-    assert max(p_values[7:]) < 0.05  # of eight changed rows
-    ratios = np.divide(reach[4:], reach[3:-1])
-    assert ratios.min() > 1
-    assert ratios.max() < 1.12
-    assert reach[31] < 0.05
-
-
-def test_one_shared_cluster_or_fractional_weight_hardly_changes_the_width():
-    y, q, g, _ = drawn(5, groups=2, tasks=1)
-    ids, four = np.arange(len(g)), np.full(len(g), 4.0)
-    shared, mixed = ids.copy(), four.copy()
-    shared[1], mixed[17] = shared[0], 4.5
-    assert_allclose(ends(audit(y, q, g, clusters=ids)), ends(audit(y, q, g)), atol=1e-12)
-    for name, before, after in (("clusters", ids, shared), ("sample_weight", four, mixed)):
-        plain, other = (audit(y, q, g, **{name: one}) for one in (before, after))
-        assert other.high - other.low == pytest.approx(plain.high - plain.low, rel=0.02)
 
 
 def test_intervals_of_a_large_cluster_stay_within_what_there_can_be():
@@ -348,74 +240,33 @@ def test_mals_of_eleven_positive_training_labels_says_one_number():
     assert result.verdict == "not measured"
 
 
-def verdicts_of(labels, predictions, n, *, repetitions=60, train=False, keep=0.0):
-    """Return the verdicts in data sets whose rates are known, groups × tasks."""
-    labels, predictions = (
-        np.atleast_2d(np.array(rates, float).T).T for rates in (labels, predictions)
-    )
-    verdicts = []
-    for seed in range(repetitions):
-        rng = np.random.default_rng(seed)
-        g = np.r_[np.arange(len(labels)), rng.integers(0, len(labels), n - len(labels))]
-        y = rng.random((n, labels.shape[1])) < labels[g]
-        q = np.where(rng.random(y.shape) < keep, y, rng.random(y.shape) < predictions[g])
-        trained = (rng.random(y.shape) < labels[g], g) if train else None
-        trained = trained and (trained[0].astype(int), g)
-        verdicts.append(audit(y.astype(int), q.astype(int), g, train=trained).verdict)
-    return {name: verdicts.count(name) / repetitions for name in set(verdicts)}
-
-
-# Six of 60 data sets: with 5 % false verdicts, more happen in 3 of 100 such tests.
-MOST = 0.1
-
-
 @pytest.mark.parametrize("train", [False, True])
 @pytest.mark.parametrize(
-    "rates", [[0.25, 0.45], [0.25, 0.26], [0.3, 0.3, 0.3], np.full((4, 6), 0.27)]
+    ("labels", "predictions", "n", "verdict", "least", "never"),
+    [
+        # With 5 % false verdicts, more than 10 % happen in 3 of 100 such tests.
+        ([0.25, 0.45], [0.25, 0.45], 1_000, NONE, 0.9, ""),
+        ([0.25, 0.26], [0.25, 0.26], 1_000, NONE, 0.9, ""),
+        ([0.3, 0.3, 0.3], [0.3, 0.3, 0.3], 1_000, NONE, 0.9, ""),
+        (np.full((4, 6), 0.27), np.full((4, 6), 0.27), 1_000, NONE, 0.9, ""),
+        ([0.3, 0.3], [0, 0], 1_000, NONE, 0.9, ""),
+        ([0.25, 0.45], [0.15, 0.55], 2_000, "amplifies", 1, ""),
+        ([0.25, 0.45], [0.35, 0.35], 2_000, "reduces", 0.8, "amplifies"),
+        ([0.25, 0.45], [0.45, 0.25], 2_000, "reverses", 1, ""),
+        ([0.3, 0.32], [0.3, 0.22], 1_500, ADDS, 0.5, "amplifies"),
+        ([0.3, 0.3], [0.22, 0.32], 4_000, ADDS, 0.85, ""),
+    ],
 )
-def test_a_model_that_changes_nothing_has_no_effect(rates, train):
-    found = verdicts_of(rates, rates, 1_000, train=train)
-    assert found[NONE] >= 1 - MOST
-
-
-def test_a_constant_model_of_equal_labels_has_no_effect():
-    assert verdicts_of([0.3, 0.3], [0, 0], 1_000)[NONE] >= 1 - MOST
-
-
-@pytest.mark.parametrize("train", [False, True])
-def test_clear_differences_are_amplified_reduced_and_reversed(train):
-    how = {"n": 2_000, "train": train, "repetitions": 30}
-    assert verdicts_of([0.25, 0.45], [0.15, 0.55], **how) == {"amplifies": 1}
-    assert verdicts_of([0.25, 0.45], [0.35, 0.35], **how).get("reduces", 0) >= 0.8
-    assert verdicts_of([0.25, 0.45], [0.45, 0.25], **how) == {"reverses": 1}
-
-
-@pytest.mark.parametrize("train", [False, True])
-def test_a_weak_difference_that_is_reversed_is_never_called_amplified(train):
-    found = verdicts_of([0.3, 0.32], [0.3, 0.22], 1_500, train=train)
-    assert "amplifies" not in found
-    assert found[ADDS] >= 0.5
-
-
-@pytest.mark.parametrize("train", [False, True])
-def test_a_difference_that_labels_lack_is_added(train):
-    found = verdicts_of([0.3, 0.3], [0.22, 0.32], 4_000, train=train, repetitions=40)
-    assert found[ADDS] >= 0.85
-
-
-@pytest.mark.slow
-def test_welchs_test_finds_as_much():
-    """Two groups with about 30 changed rows each: the audit has the power of Welch's test."""
-    both = np.zeros((200, 2))
-    for seed in range(200):
+def test_verdicts_are_those_of_known_rates(labels, predictions, n, verdict, least, never, train):
+    labels, predictions = (np.array(r, float).reshape(len(r), -1) for r in (labels, predictions))
+    verdicts = []
+    for seed in range(60 if verdict == NONE else 30):
         rng = np.random.default_rng(seed)
-        g = np.repeat([0, 1], 300)
-        y = rng.random(600) < np.array([0.3, 0.5])[g]
-        redrawn = rng.random(600) < np.array([0.2, 0.6])[g]
-        q = np.where(rng.random(600) < 0.7, y, redrawn)
-        change = q.astype(int) - y
-        welch = stats.ttest_ind(change[g == 0], change[g == 1], equal_var=False)
-        both[seed] = welch.pvalue < 0.05, audit(y.astype(int), q.astype(int), g).verdict != NONE
-    power = both.mean(axis=0)
-    assert 0.2 < power[0] < 0.9
-    assert abs(power[1] - power[0]) <= 0.03
+        g = np.r_[np.arange(len(labels)), rng.integers(0, len(labels), n - len(labels))]
+        y, q, known = (
+            (rng.random((n, labels.shape[1])) < rates[g]).astype(int)
+            for rates in (labels, predictions, labels)
+        )
+        verdicts.append(audit(y, q, g, train=(known, g) if train else None).verdict)
+    assert verdicts.count(verdict) >= least * len(verdicts)
+    assert never not in verdicts

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from importlib import import_module
 from itertools import pairwise
 
 import numpy as np
@@ -11,13 +12,8 @@ from scipy import stats
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, NumericAuditor
-from skbiasamp.cli import main
-from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics import numeric_amplification
 
-pytestmark = pytest.mark.filterwarnings(
-    f"ignore::{UncertaintyWarning.__module__}.UncertaintyWarning"
-)
 N = 600
 
 
@@ -62,17 +58,22 @@ def test_it_is_the_formula_by_hand():
     given = {"sensitive_features": sex, "y_train": trained, "sensitive_train": train_sex}
     assert numeric_amplification(price, predicted, **given) == result.value
     np.testing.assert_allclose(result.table["amplification"], parts, rtol=1e-12)
-    for name, values in (("base", price), ("observed", predicted)):
-        np.testing.assert_allclose(
-            result.table[name], [values[sex == a].mean() for a in "fm"], rtol=1e-12
-        )
-    np.testing.assert_allclose(
-        result.table["train_mean"], [trained[train_sex == a].mean() for a in "fm"], rtol=1e-12
-    )
+    columns = {
+        "base": (price, sex),
+        "observed": (predicted, sex),
+        "train_mean": (trained, train_sex),
+    }
+    for name, (values, group) in columns.items():
+        means = [values[group == a].mean() for a in "fm"]
+        np.testing.assert_allclose(result.table[name], means, rtol=1e-12)
     np.testing.assert_allclose(result.table["sd"], trained.std(), rtol=1e-12)
-    np.testing.assert_allclose(
-        result.table["delta"], result.table["observed"] - result.table["base"], rtol=1e-9
-    )
+    # A direction is clear as Welch says.
+    coin = np.random.default_rng(0).choice(["f", "m"], N)
+    for group, clear in ((train_sex, True), (coin, False)):
+        t = stats.ttest_ind(trained[group == "f"], trained[group == "m"], equal_var=False)
+        assert (abs(t.statistic) > 2) == clear
+        table = audited(NumericAuditor().fit(trained, sensitive_features=group)).table
+        assert (table["direction_clear"] == clear).all()
 
 
 def test_the_change_of_a_rate_integrates_over_all_thresholds_to_that_of_the_mean():
@@ -91,15 +92,30 @@ def test_the_change_of_a_rate_integrates_over_all_thresholds_to_that_of_the_mean
     np.testing.assert_allclose(integral[1], parts, rtol=1e-10)
 
 
-def test_a_task_of_0_and_1_is_the_label_metric_in_standard_deviations():
+def test_several_tasks_are_each_in_their_unit():
     rng = np.random.default_rng(0)
-    sex = rng.choice(["f", "m"], N)
-    y = (rng.random(N) < 0.3 + 0.2 * (sex == "f")).astype(int)
-    p = (rng.random(N) < 0.3 + 0.3 * (sex == "f")).astype(int)
+    price, predicted, sex = TEST
     how = {"sensitive_features": sex}
-    numeric = numeric_amplification(y, p, **how, y_train=y, sensitive_train=sex)
-    labels = DirectionalAuditor(interval=None).fit(y, **how).score(y, p, **how)
-    assert numeric * y.std() == pytest.approx(labels, rel=1e-12)
+    # One task is so much larger that rounding its numbers is more than the others vary. A task of 0
+    # and 1 is the label metric in standard deviations.
+    tasks = pd.DataFrame({"price": price * 1e18, "days": rng.integers(0, 90, N) + 5 * (sex == "f")})
+    tasks["late"] = (rng.random(N) < 0.3 + 0.2 * (sex == "f")).astype(int)
+    late = (rng.random(N) < 0.3 + 0.3 * (sex == "f")).astype(int)
+    predictions = pd.DataFrame(
+        {"price": predicted * 1e18, "days": tasks["days"] * 1.1, "late": late}
+    )
+    auditor = NumericAuditor().fit(tasks, **how)
+    table = auditor.audit(tasks, predictions, **how).table
+    assert auditor.tasks_ == ["price", "days", "late"]
+    for task in tasks:
+        train = {"y_train": tasks[task], "sensitive_train": sex}
+        own = numeric_amplification(tasks[task], predictions[task], **how, **train)
+        rows = table[table["task"] == task]
+        assert rows["amplification"].mean() == pytest.approx(own, rel=1e-12)
+    labels = DirectionalAuditor(interval=None).fit(tasks["late"], **how)
+    assert labels.score(tasks["late"], late, **how) == pytest.approx(
+        own * tasks["late"].std(ddof=0)
+    )
 
 
 def test_the_unit_of_a_task_does_not_matter():
@@ -118,17 +134,6 @@ def test_the_unit_of_a_task_does_not_matter():
             result.table["p_value"], expected.table["p_value"], rtol=1e-5, atol=1e-12
         )
         assert (result.verdict, expected.verdict) == ("amplifies", "amplifies")
-
-
-def test_regression_to_the_mean_reduces():
-    price, _, sex = TEST
-    shrunk = price.mean() + 0.5 * (price - price.mean())
-    report = skbiasamp.audit(price, shrunk, sensitive_features=sex, auditor=NumericAuditor())
-    gap = price[sex == "f"].mean() - price[sex == "m"].mean()
-    assert report.verdict.startswith("The model narrows the gap")
-    # Half of each group's distance from the mean, in standard deviations.
-    assert report["numeric"].value == pytest.approx(-0.25 * gap / price.std(ddof=0), rel=0.02)
-    assert "narrow predictions" in [finding.topic for finding in report.findings]
 
 
 # --------------------------------------------------------------------------- intervals and tests
@@ -169,16 +174,6 @@ def test_of_three_groups_it_is_the_change_of_differences_from_the_mean():
     assert abs(result.statistics["shift"]) > 3 * abs(value)
 
 
-def test_a_direction_is_clear_as_welch_says():
-    trained, _, sex = TRAIN
-    coin = np.random.default_rng(0).choice(["f", "m"], N)
-    for group, clear in ((sex, True), (coin, False)):
-        t = stats.ttest_ind(trained[group == "f"], trained[group == "m"], equal_var=False)
-        assert (abs(t.statistic) > 2) == clear
-        table = audited(NumericAuditor().fit(trained, sensitive_features=group)).table
-        assert (table["direction_clear"] == clear).all()
-
-
 def test_a_perfect_model_has_no_effect_and_no_certainty_beyond_its_rows():
     price, _, sex = TEST
     result = fitted().audit(price, price, sensitive_features=sex)
@@ -187,6 +182,13 @@ def test_a_perfect_model_has_no_effect_and_no_certainty_beyond_its_rows():
     assert result.low < 0 < result.high
     # Nor has one that is wrong by as much for everybody.
     assert fitted().score(price, price + 100, sensitive_features=sex) == pytest.approx(0, abs=1e-12)
+    # Regression to the mean takes off half of each group's distance from it.
+    shrunk = price.mean() + 0.5 * (price - price.mean())
+    report = skbiasamp.audit(price, shrunk, sensitive_features=sex, auditor=NumericAuditor())
+    gap = price[sex == "f"].mean() - price[sex == "m"].mean()
+    assert report.verdict.startswith("The model narrows the gap")
+    assert report["numeric"].value == pytest.approx(-0.25 * gap / price.std(ddof=0), rel=0.02)
+    assert "narrow predictions" in [finding.topic for finding in report.findings]
 
 
 def test_a_group_of_its_own_and_a_constant_task_have_no_sign():
@@ -207,88 +209,32 @@ def test_a_group_of_its_own_and_a_constant_task_have_no_sign():
 # --------------------------------------------------------------------------- numbers in
 
 
-def test_whole_numbers_are_numbers_only_if_that_is_asked_for():
-    days = np.random.default_rng(0).integers(0, 10, N)
-    _, _, sex = TEST
-    assert len(DirectionalAuditor().fit(days, sensitive_features=sex).tasks_) == 10
-    assert NumericAuditor().fit(days, sensitive_features=sex).tasks_ == ["y"]
-
-
-@pytest.mark.parametrize(
-    ("bad", "seen"),
-    [
-        (np.inf, "missing or infinite values in 1 row, at position 3"),
-        (np.nan, "missing or infinite values in 1 row, at position 3"),
-        (1e60, "beyond 1e50 in 1 row, at position 3"),
+def test_what_is_no_number_is_refused():
+    price, predicted, sex = TEST
+    missing = "missing or infinite values in 1 row, at position 3"
+    for bad, seen in (
+        (np.inf, missing), (np.nan, missing), (1e60, "beyond 1e50 in 1 row, at position 3"),
         ("high", "must hold numbers; got 'high'"),
-    ],
-)
-def test_what_is_no_number_raises(bad, seen):
-    price, predicted, sex = TEST
-    for name in ("y_true", "y_pred"):
-        given = {"y_true": list(price), "y_pred": list(predicted)}
-        given[name][3] = bad
-        with pytest.raises(ValueError, match=f"{name} .*{seen}"):
-            fitted().audit(**given, sensitive_features=sex)
-
-
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (lambda n, c: DirectionalAuditor().fit(n), "numbers, and DirectionalAuditor needs classes"),
-        (lambda n, c: NumericAuditor().fit(c), "holds classes, and NumericAuditor needs numbers"),
-        (
-            lambda n, c: skbiasamp.audit(n, auditor=[NumericAuditor(), DirectionalAuditor()]),
-            "auditor must all read numbers, or all labels",
-        ),
-        (lambda n, c: skbiasamp.selection_rates(n), "holds numbers, and rates are of labels"),
-        (
-            lambda n, c: counted(*TEST[:2], sex=TEST[1], numbers=True),
-            r"sensitive_features is continuous.*bin it",
-        ),
-        (lambda n, c: counted(*TEST, numbers="price"), "numbers must be one of True, False"),
-    ],
-)
-def test_numbers_and_classes_are_not_taken_for_one_another(call, said):
-    price, _, sex = TEST
-    numbers = counted(price, price, sex, numbers=True)
-    classes = counted(price > 400, price > 400, sex)
-    with pytest.raises(ValueError, match=said):
-        call(numbers, classes)
-
-
-def counted(y, pred, sex, **options):
-    return Contingency.from_labels(y, pred, sensitive_features=sex, **options)
-
-
-def test_missing_groups_are_dropped_and_counted():
-    price, predicted, sex = TEST
-    some = sex.where(np.arange(N) % 5 > 0)
-    report = skbiasamp.audit(
-        price,
-        predicted,
-        sensitive_features=some,
-        missing="drop",
-        auditor=NumericAuditor(missing="drop"),
-    )
-    assert report["numeric"].n_samples == N - N // 5
-    assert any("were left out" in finding.text for finding in report.findings)
-
-
-def test_several_tasks_are_each_in_their_unit():
-    rng = np.random.default_rng(0)
-    price, predicted, sex = TEST
-    # One task is so much larger that rounding its numbers is more than the other varies.
-    tasks = pd.DataFrame({"price": price * 1e18, "days": rng.integers(0, 90, N) + 5 * (sex == "f")})
-    predictions = pd.DataFrame({"price": predicted * 1e18, "days": tasks["days"] * 1.1})
-    auditor = NumericAuditor().fit(tasks, sensitive_features=sex)
-    result = auditor.audit(tasks, predictions, sensitive_features=sex)
-    assert auditor.tasks_ == ["price", "days"]
-    for task in tasks:
-        train = {"y_train": tasks[task], "sensitive_train": sex}
-        own = numeric_amplification(tasks[task], predictions[task], sensitive_features=sex, **train)
-        rows = result.table[result.table["task"] == task]
-        assert rows["amplification"].mean() == pytest.approx(own, rel=1e-12)
+    ):  # fmt: skip
+        for name in ("y_true", "y_pred"):
+            given = {"y_true": list(price), "y_pred": list(predicted)}
+            given[name][3] = bad
+            with pytest.raises(ValueError, match=f"{name} .*{seen}"):
+                fitted().audit(**given, sensitive_features=sex)
+    counted = Contingency.from_labels
+    numbers = counted(price, price, sensitive_features=sex, numbers=True)
+    classes = counted(price > 400, price > 400, sensitive_features=sex)
+    both = [NumericAuditor(), DirectionalAuditor()]
+    for call, seen in (
+        (lambda: both[1].fit(numbers), "numbers, and DirectionalAuditor needs classes"),
+        (lambda: both[0].fit(classes), "holds classes, and NumericAuditor needs numbers"),
+        (lambda: skbiasamp.audit(numbers, auditor=both), "must all read numbers, or all labels"),
+        (lambda: skbiasamp.selection_rates(numbers), "holds numbers, and rates are of labels"),
+        (lambda: counted(price, sensitive_features=predicted, numbers=True), "continuous.*bin it"),
+        (lambda: counted(price, sensitive_features=sex, numbers="price"), "numbers must be one of"),
+    ):
+        with pytest.raises(ValueError, match=seen):
+            call()
 
 
 # --------------------------------------------------------------------------- reports, models
@@ -296,14 +242,13 @@ def test_several_tasks_are_each_in_their_unit():
 
 def test_reports_and_pictures_have_the_unit():
     price, predicted, sex = TEST
-    report = skbiasamp.audit(
-        price,
-        predicted,
-        sensitive_features=sex,
-        y_train=TRAIN[0],
-        sensitive_train=TRAIN[2],
-        auditor=NumericAuditor(),
-    )
+    train = {"y_train": TRAIN[0], "sensitive_train": TRAIN[2]}
+    how = {"auditor": NumericAuditor(missing="drop"), "missing": "drop"}
+    some = sex.where(np.arange(N) % 5 > 0)
+    report = skbiasamp.audit(price, predicted, sensitive_features=some, **how, **train)
+    assert report["numeric"].n_samples == N - N // 5
+    assert any("were left out" in finding.text for finding in report.findings)
+    report = skbiasamp.audit(price, predicted, sensitive_features=sex, **how, **train)
     assert report.primary == "numeric"
     # With two groups, the gap of their means changes by twice the value.
     result = report["numeric"]
@@ -314,9 +259,8 @@ def test_reports_and_pictures_have_the_unit():
     assert report["numeric"].unit == "standard deviations"
     assert json.loads(report.to_json())["context"]["data_kind"] == "numbers"
     pickle.loads(pickle.dumps(report))
-    plotting = pytest.importorskip("skbiasamp.plotting")
     pytest.importorskip("matplotlib")
-    display = plotting.AmplificationDisplay.from_result(report["numeric"])
+    display = import_module("skbiasamp.plotting").AmplificationDisplay.from_result(result)
     assert "standard deviations" in display.ax_.get_title()
 
 
@@ -331,93 +275,21 @@ def test_a_first_screen_of_numbers_has_a_step_for_the_model_and_a_way_to_say_wha
     step = "Say which is better: favourable='pay' if more, favourable='less' if less."
     assert found["SBA118"].action == step
     before, after = (side[sex == "m"].mean() for side in (pay, predicted))
-    assert str(found["SBA209"]) == (
-        f"M: on average, predictions of “pay” are {after - before:.4g} higher than labels. "
-        "Find out why predictions of “pay” are higher than labels for m."
-    )
+    seen = f"predictions of “pay” are {after - before:.4g} higher than labels"
+    assert seen in str(found["SBA209"])
     assert skbiasamp.audit(pay, predicted, favourable="less", **how).facts.who.group == "m"
     with pytest.raises(ValueError, match=r"got 'Pay'\. There are 'pay' and 'less'"):
         skbiasamp.audit(pay, predicted, favourable="Pay", **how)
     report = skbiasamp.audit(pay, predicted, favourable="pay", **how)
     assert "SBA118" not in {each.code for each in report.findings}
-    text = " ".join(str(report).split())
-    assert "F. More “pay” is better. Predictions are lower for them than for others." in text
     # A change is the difference of the means that stand beside it.
-    assert f"{before:,.0f} {after:,.0f} +{after.round() - before.round():.0f}" in text
-
-
-def test_the_command_reads_numbers_if_told(tmp_path, capsys):
-    price, predicted, sex = TEST
-    path = str(tmp_path / "test.csv")
-    frame = pd.DataFrame({"price": price, "predicted": predicted, "sex": sex, "other": predicted})
-    frame.to_csv(path, index=False)
-    columns = [path, "--target", "price", "--sensitive", "sex"]
-    call = ["audit", *columns, "--prediction", "predicted"]
-    assert main([*call, "--numeric", "--train", path]) == 0
-    assert "Mean of “price” in each group" in capsys.readouterr().out
-    assert main([*call, "--numeric", "--fail-above", "0.01"]) == 1
-    assert main(call) == 2
-    assert "--numeric" in capsys.readouterr().err
-    call = ["compare", *columns, "--prediction", "a=predicted", "b=other", "--numeric"]
-    assert main(call) == 0
-
-
-def test_a_watch_finds_when_a_regression_model_changed():
-    rng = np.random.default_rng(0)
-    n = 6000
-    rows = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "day": np.arange(n) * 12 // n})
-    rows["wait"] = rng.gamma(2, 10, n) + 5 * (rows["sex"] == "f")
-    rows["predicted"] = rows["wait"] + rng.normal(size=n)
-    rows["predicted"] += 5.0 * ((rows["sex"] == "f") & (rows["day"] >= 9))
-    timeline = skbiasamp.audit_over(
-        rows.assign(day=pd.Timestamp("2026-01-01") + pd.to_timedelta(rows["day"] * 31, "D")),
-        time="day",
-        target="wait",
-        prediction="predicted",
-        sensitive="sex",
-        reference=6,
-        auditor=NumericAuditor(),
-        n_draws=99,
-        random_state=0,
-    )
-    alarms = timeline.to_frame()["alarm"].to_numpy()
-    assert not alarms[:9].any()
-    assert alarms[-1]
-
-
-def skewed(seed, n=500):
-    """Return lognormal prices, and the price to be expected: nothing is amplified."""
-    rng = np.random.default_rng(seed)
-    sex = np.where(rng.random(n) < 0.1, "m", "f")
-    spread = np.where(sex == "m", 1.2, 0.36)
-    base = rng.normal(size=n)
-    return np.exp(base + spread * rng.normal(size=n) - spread**2 / 2), np.exp(base), sex
-
-
-@pytest.mark.slow
-def test_a_model_of_expected_prices_is_seldom_said_to_change_them():
-    """Few large numbers carry the variance. Each statement is wrong in one of twenty data sets."""
-    found = added = pairs = 0
-    for seed in range(120):
-        price, predicted, sex = skewed(seed)
-        auditor = NumericAuditor(reference="test")
-        result = auditor.audit(price, predicted, sensitive_features=sex)
-        found += not result.low <= 0 <= result.high
-        added += result.verdict == "adds a difference"
-        pairs += (result.table["p_adjusted"] < 0.05).any()
-    assert found <= 9
-    assert added <= 10
-    assert pairs <= 10
-
-
-@pytest.mark.parametrize(("moved", "says"), [(-0.05, False), (-0.2, True), (0.3, False)])
-def test_a_first_step_names_the_other_group_if_it_moves_away_too(moved, says):
-    """By a tenth of the largest change, or more."""
-    rng = np.random.default_rng(0)
+    said = f"{before:,.0f} {after:,.0f} +{after.round() - before.round():.0f}"
+    assert said in " ".join(str(report).split())
+    # Another group is named beside the first if it moves away by a tenth of its change, or more.
     group = np.repeat(["a", "b"], 500)
     label = rng.normal(0, 1, 1000) + (group == "a")
-    predicted = label + np.where(group == "a", 1.0, moved) + rng.normal(0, 0.1, 1000)
-    how = {"sensitive_features": group, "random_state": 0}
-    report = skbiasamp.audit(label, predicted, auditor=NumericAuditor(reference="test"), **how)
-    (numbers,) = (each.numbers for each in report.findings if each.code == "SBA209")
-    assert (numbers["group"], numbers["other"]) == ("a", "b" if says else None)
+    for moved, other in ((-0.05, None), (-0.2, "b"), (0.3, None)):
+        predicted = label + np.where(group == "a", 1.0, moved) + rng.normal(0, 0.1, 1000)
+        report = skbiasamp.audit(label, predicted, **how | {"sensitive_features": group})
+        (numbers,) = (each.numbers for each in report.findings if each.code == "SBA209")
+        assert (numbers["group"], numbers["other"]) == ("a", other)

@@ -49,29 +49,25 @@ def test_rows_and_counts_give_the_same_timeline(folder, capsys):
     assert "Files read:" in said
     counts = ["2026-*.json", "--reference", "3", "--html", "page.html", "--markdown", "page.md"]
     assert main(["over", *counts, "--json", "counts.jsonl"]) == 1
-    assert "A clear change, most likely in 2026-06" in (folder / "page.html").read_text("utf-8")
-    assert "2026-06" in (folder / "page.md").read_text("utf-8")
-    first, second = (
-        json.loads((folder / f"{name}.jsonl").read_text("utf-8")) for name in ("rows", "counts")
-    )
+    files = ("rows.jsonl", "counts.jsonl", "page.html", "page.md")
+    *documents, page, markdown = ((folder / name).read_text("utf-8") for name in files)
+    assert "A clear change, most likely in 2026-06" in page
+    assert "2026-06" in markdown
+    first, second = map(json.loads, documents)
     assert first["periods"] == second["periods"]
     assert first["onset"] == "2026-06"
     frame = pd.concat(map(rows_of, range(1, 9)))
-    expected = skbiasamp.audit_over(frame, time="day", reference=3, **COLUMNS).to_dict()
-    assert [each["value"] for each in first["periods"]] == [
-        each["value"] for each in expected["periods"]
-    ]
+    expected = skbiasamp.audit_over(frame, time="day", reference=3, **COLUMNS).to_frame()
+    assert [each["value"] for each in first["periods"]] == expected["value"].tolist()
     assert first["context"]["call"].startswith("skbiasamp over 1.csv 2.csv")
 
 
-def test_the_exit_code_is_that_of_the_verdict(folder, capsys):
+def test_periods_are_named_by_years_and_by_names_of_their_own(folder, capsys):
+    """And the exit code is that of the verdict."""
     assert main(["over", "2026-*.json", "--reference", "2026-06"]) == 0
     assert "No clear change" in capsys.readouterr().out
     assert main(["over", "2026-01.json"]) == 3
     assert "Not measured" in capsys.readouterr().out
-
-
-def test_periods_are_named_by_years_and_by_names_of_their_own(folder, capsys):
     rows = pd.concat([rows_of(month).assign(day=f"20{19 + month}-01-01") for month in (1, 2, 3)])
     rows.to_csv("years.csv", index=False)
     years = ["years.csv", "--time", "day", "--every", "year", *NAMES]
@@ -107,22 +103,18 @@ def test_bad_input_is_named(folder, capsys):
         assert says in refused(capsys, "over", *arguments.split())
 
 
-@pytest.mark.parametrize(
-    ("change", "options", "text"),
-    [
+def test_periods_of_other_labels_are_refused():
+    first = Contingency.from_frame(rows_of(2, 400), **COLUMNS)
+    for change, options, text in (
         ({"hired": "yes", "predicted": "yes"}, {}, r"Give both the same labels"),
         ({}, {"sensitive": ["sex", "age"]}, r"Give both the same labels"),
         ({}, {"target": ["hired", "age"], "prediction": ["predicted", "age"]}, r"different kinds"),
         ({}, {"sensitive_prediction": "sex"}, r"Only one of two contingencies has 'group_pred'"),
-    ],
-)
-def test_periods_of_other_labels_are_refused(change, options, text):
-    other = Contingency.from_frame(
-        rows_of(1, 400).assign(age=[0, 1] * 200, **change), **COLUMNS | options
-    )
-    first = Contingency.from_frame(rows_of(2, 400), **COLUMNS)
-    with pytest.raises(ValueError, match=text):
-        skbiasamp.audit_over({"2026-01": first, "2026-02": other})
+    ):
+        rows = rows_of(1, 400).assign(age=[0, 1] * 200, **change)
+        other = Contingency.from_frame(rows, **COLUMNS | options)
+        with pytest.raises(ValueError, match=text):
+            skbiasamp.audit_over({"2026-01": first, "2026-02": other})
 
 
 @pytest.mark.pages
@@ -135,14 +127,10 @@ def test_the_script_for_cron_runs(tmp_path):
     Contingency.from_frame(rows_of(1), **COLUMNS).to_json(tmp_path / "2026-01-01.json")
     rows_of(2).to_csv(tmp_path / "2026-01-02.csv", index=False)
     env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "COUNTS": ".", "DATA": "."}
-    done = subprocess.run(
-        ["sh", Path(__file__).parents[1] / "examples" / "monitoring" / "watch.sh"],
-        cwd=tmp_path,
-        env=os.environ | env | {"DAY": "2026-01-02", "REFERENCE": "1", "PAGE": "page.html"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    env = os.environ | env | {"DAY": "2026-01-02", "REFERENCE": "1", "PAGE": "page.html"}
+    script = ["sh", Path(__file__).parents[1] / "examples" / "monitoring" / "watch.sh"]
+    how = {"cwd": tmp_path, "env": env, "check": False}
+    done = subprocess.run(script, capture_output=True, text=True, **how)
     assert done.returncode == 0, done.stderr
     assert "No alarm" in done.stdout
     assert "No clear change" in (tmp_path / "page.html").read_text("utf-8")

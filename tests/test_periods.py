@@ -40,33 +40,23 @@ def rows_at(times):
     return pd.concat([rows.assign(at=at) for at in times], ignore_index=True)
 
 
-def with_dtype(dtype):
-    def of(rows):
-        return rows.assign(at=rows["at"].astype(dtype))
-
-    return of
-
-
 def polars(rows):
     return pytest.importorskip("polars").from_pandas(rows)
-
-
-def polars_zone(rows):
-    return polars(rows).with_columns(
-        pytest.importorskip("polars")
-        .col("at")
-        .dt.replace_time_zone("America/New_York", ambiguous="latest")
-    )
 
 
 def duckdb(rows):
     return pytest.importorskip("duckdb").from_df(rows)
 
 
-def duckdb_zone(rows):
+def in_new_york(rows):
+    first = np.zeros(len(rows), bool)  # neither is in summer time
+    return rows.assign(at=rows["at"].dt.tz_localize("America/New_York", ambiguous=first))
+
+
+def duckdb_in_new_york(rows):
     connection = pytest.importorskip("duckdb").connect()
     connection.execute("set timezone = 'America/New_York'")
-    rows = FRAMES["new york"](rows)
+    rows = in_new_york(rows)
     return connection.sql("select * from rows")
 
 
@@ -80,22 +70,20 @@ def ibis(rows):
 
 
 FRAMES = {
-    "ns": with_dtype("datetime64[ns]"),
-    "us": with_dtype("datetime64[us]"),
+    "ns": lambda rows: rows.astype({"at": "datetime64[ns]"}),
+    "us": lambda rows: rows.astype({"at": "datetime64[us]"}),
     "tokyo": lambda rows: rows.assign(at=rows["at"].dt.tz_localize("Asia/Tokyo")),
-    "new york": lambda rows: rows.assign(
-        at=rows["at"].dt.tz_localize("America/New_York", ambiguous=np.zeros(len(rows), bool))
-    ),
-    "arrow dtype": with_dtype("timestamp[us][pyarrow]"),
-    "text": with_dtype("string"),
+    "new york": in_new_york,
+    "arrow dtype": lambda rows: rows.astype({"at": "timestamp[us][pyarrow]"}),
+    "text": lambda rows: rows.astype({"at": "string"}),
     "categories": lambda rows: rows.assign(at=rows["at"].astype(str).astype("category")),
     "polars": polars,
     "polars lazy": lambda rows: polars(rows).lazy(),
-    "polars zone": polars_zone,
+    "polars zone": lambda rows: polars(in_new_york(rows)),
     "duckdb": duckdb,
-    "duckdb zone": duckdb_zone,
+    "duckdb zone": duckdb_in_new_york,
     "dask": dask,
-    "dask zone": lambda rows: dask(FRAMES["new york"](rows)),
+    "dask zone": lambda rows: dask(in_new_york(rows)),
     "ibis": ibis,
 }
 
@@ -138,21 +126,19 @@ def test_dates_are_in_the_periods_of_the_calendar(library):
         assert_counted(frame, every)
 
 
-def of_libraries(rows):
-    """Return the same rows in each library."""
-    arrow = pytest.importorskip("pyarrow").Table.from_pandas(rows)
-    frame = pytest.importorskip("polars").from_arrow(arrow)
-    return [rows, arrow, frame, frame.lazy()]
-
-
 def test_a_missing_version_is_no_version():
     versions = np.array([None, "v1", "v2"], dtype=object)[[0] * 24 + [0] * 13 + [1] * 35 + [2] * 24]
     rows = rows_at(TIMES[:4]).assign(version=versions)
-    for frame in of_libraries(rows):
+    table = pytest.importorskip("pyarrow").Table.from_pandas(rows)
+    by_polars = pytest.importorskip("polars").from_arrow(table)
+    for frame in (rows, table, by_polars, by_polars.lazy()):
         timeline = skbiasamp.audit_over(frame, every="day", version="version", n_draws=19, **NAMED)
         known = timeline.periods.dropna(subset=["version"])
         assert known["version"].tolist() == ["v1", "v1", "v2"]
         assert timeline.version_changes == [("2024-01-08", "v2")]
+    mixed = rows.assign(version=["v1"] * 60 + ["rare"] * 10 + ["v1"] * 26)  # most rows decide
+    timeline = skbiasamp.audit_over(mixed, every="day", version="version", n_draws=19, **NAMED)
+    assert set(timeline.periods["version"].dropna()) == {"v1"}
 
 
 @pytest.mark.parametrize(
@@ -173,6 +159,14 @@ def test_periods_without_rows_stand_between_the_others(every, first, last, n):
     assert list(counted.fillna(0) > 0) == [True] + [False] * (n - 2) + [True]
 
 
+def test_a_note_of_many_periods_is_shown_once():
+    pytest.importorskip("jinja2")
+    rows = rows_at([pd.Timestamp(f"2026-01-{day:02}") for day in (1, 2, 3, 12)])
+    html = skbiasamp.audit_over(rows, every="day", n_draws=19, **NAMED).to_html()
+    assert html.count("no rows in this period") == 1
+    assert "more: no rows in this period" in html
+
+
 def test_a_wrong_year_is_reported_before_its_periods_are_made():
     rows = rows_at([pd.Timestamp("2024-01-01"), pd.Timestamp("1024-01-01")])
     for every, first in (("day", "1024-01-01"), ("week", "1024-W01"), ("hour", "1024-01-01T00")):
@@ -190,13 +184,11 @@ def test_text_of_year_and_month_is_a_month_and_no_day():
     assert names["quarter"] == ["2026-Q1", "2026-Q2"]
     with pytest.raises(ValueError, match="must hold dates that begin with year, month and day"):
         skbiasamp.audit_over(rows, every="day", **NAMED)
-
-
-def test_text_that_is_no_date_is_refused_with_one_of_the_same_length():
+    # Text that is no date is refused with one of the same length.
     rows = rows_at(["01/02/2026"] * 4)
     for every, example in (("hour", "'2026-11-21T23';"), ("day", "'2026-11-21';")):
         with pytest.raises(ValueError, match=f"such as {example}"):
-            skbiasamp.audit_over(rows, **NAMED | {"every": every})
+            skbiasamp.audit_over(rows, every=every, **NAMED)
 
 
 def test_counts_have_no_columns_and_rows_without_a_time_are_counted():

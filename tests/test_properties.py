@@ -107,10 +107,7 @@ def worlds(draw, kinds=("binary", "multiclass", "multilabel"), weights=None):
     return labels
 
 
-def assert_close(value, expected):
-    assert_allclose(value, expected, rtol=0, atol=1e-12)
-
-
+assert_close = partial(assert_allclose, rtol=0, atol=1e-12)
 # Sums in another order differ in the last digit.
 EXACT = {"rtol": 1e-12, "atol": 1e-13}
 
@@ -133,19 +130,6 @@ def counted(world, **changed):
 def take(world, rows):
     """Return only some of the audited rows."""
     return world | {key: value[rows] for key, value in audited(world).items()}
-
-
-@every_metric
-@looked_at
-@given(worlds())
-def test_a_perfect_model_amplifies_nothing(metric, world):
-    truth = {
-        "y_train": world["y_true"],
-        "sensitive_train": world["sensitive_features"],
-        "y_pred": world["y_true"],
-        "sensitive_pred": world["sensitive_features"],
-    }
-    assert metric(**world | truth) == 0
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -202,33 +186,15 @@ def test_halves_and_single_rows_add_up_to_the_whole(world, cut):
     assert first + second == second + first == counted(world)
     assert sum(counted(take(world, [row])) for row in range(len(world["y_true"]))) == counted(world)
     assert_frame_equal((first + second).to_frame(), counted(world).to_frame())
-
-
-def test_halves_add_up_where_one_lacks_a_value_of_one_of_several_attributes():
-    """With groups side by side, a value that one day has not seen is a group nobody is in."""
-    sex, age = ["f", "f", "m", "m"], ["old", "young", "old", "young"]
-    both, hired = np.transpose([sex, age]), [1, 0, 1, 1]
-    read = partial(Contingency.from_labels, groups="marginal")
-    women = read(hired[:2], sensitive_features=both[:2])
-    men = read(hired[2:], sensitive_features=both[2:])
-    assert women + men == read(hired, sensitive_features=both)
-
-
-def one_hot(world):
-    width = max(int(np.max(world[key])) for key in ("y_train", "y_true", "y_pred")) + 1
-    hot = {key: np.eye(width, dtype=int)[world[key]] for key in ("y_train", "y_true", "y_pred")}
-    return world | hot
-
-
-@every_auditor
-@looked_at
-@given(worlds(("multiclass",)))
-def test_both_paths_give_the_same_table(auditor, world):
-    codes = auditor.fit(**training(world)).audit(**audited(world))
-    columns = one_hot(world)
-    matrix = auditor.fit(**training(columns)).audit(**audited(columns))
-    numbers = ["n", "base", "observed", "sign", "delta", "amplification"]
-    assert_frame_equal(codes.table[numbers], matrix.table[numbers], **EXACT)
+    # With groups side by side, a value that one half has not seen is a group nobody is in.
+    both = np.transpose([world["sensitive_features"], world["sensitive_pred"]])
+    read = partial(counted, sensitive_pred=None, groups="marginal")
+    halves = (take(world, rows) for rows in (slice(cut), slice(cut, None)))
+    first, second = (
+        read(half, sensitive_features=part)
+        for half, part in zip(halves, (both[:cut], both[cut:]), strict=True)
+    )
+    assert first + second == read(world, sensitive_features=both)
 
 
 @pytest.mark.parametrize("direction", ["A->T", "T->A"])
@@ -292,40 +258,26 @@ def whole_table(rows):
     )
 
 
-def sign_by_definition(rows, ties):
-    """The sign of n · n_at − n_a · n_t in unbounded integers, of class 1."""
-    n, n_t = sum(map(sum, rows)), sum(row[1] for row in rows)
-    signs = [n * row[1] - sum(row) * n_t for row in rows]
-    return [(s > 0) - (s < 0) if s or ties == "zero" else -1 for s in signs]
-
-
 @pytest.mark.parametrize("ties", ["zero", "negative"])
 def test_only_exact_ties_are_ties(ties):
     """A third of 3/7 is a tie at every size; one row more or less is none."""
+
+    def signs_of(rows):
+        n, n_t = sum(map(sum, rows)), sum(row[1] for row in rows)
+        exact = [n * row[1] - sum(row) * n_t for row in rows]  # in unbounded integers, of class 1
+        signs = DirectionalAuditor(ties=ties).fit(whole_table(rows)).y_at_[1].tolist()
+        assert signs == [(s > 0) - (s < 0) if s or ties == "zero" else -1 for s in exact]
+        return signs
+
     for unit, nudge in product((1, 10**6 + 3, 2**31 + 11, (2**53 - 1) // 21), (-1, 0, 1)):
-        rows = [[6 * unit, 3 * unit], [8 * unit + nudge, 4 * unit]]
-        assert sum(map(sum, rows)) <= 2**53
-        auditor = DirectionalAuditor(ties=ties).fit(whole_table(rows))
-        assert auditor.y_at_[1].tolist() == sign_by_definition(rows, ties)
-        tied = auditor.y_at_[1].tolist() == ([0, 0] if ties == "zero" else [-1, -1])
-        assert tied == (nudge == 0)
+        signs = signs_of([[6 * unit, 3 * unit], [8 * unit + nudge, 4 * unit]])
+        assert (signs == ([0, 0] if ties == "zero" else [-1, -1])) == (nudge == 0)
     # Products of Fibonacci's numbers differ by 1, which floats do not see from 2**53 on.
     rows = [[1, 2], [2, 3]]
     while sum(map(sum, rows)) <= 2**53:
-        auditor = DirectionalAuditor(ties=ties).fit(whole_table(rows))
-        assert auditor.y_at_[1].tolist() == sign_by_definition(rows, ties) != [0, 0]
+        assert signs_of(rows) != [0, 0]
         (_, a), (_, b) = rows
         rows = [[a, b], [b, a + b]]
-
-
-@looked_at
-@given(
-    st.lists(st.lists(st.integers(1, 2**50), min_size=2, max_size=2), min_size=2, max_size=4),
-    st.sampled_from(["zero", "negative"]),
-)
-def test_signs_are_right_at_every_size(rows, ties):
-    auditor = DirectionalAuditor(ties=ties).fit(whole_table(rows))
-    assert auditor.y_at_[1].tolist() == sign_by_definition(rows, ties)
 
 
 @looked_at
@@ -405,34 +357,10 @@ def test_selected_tasks_are_these_columns(world, order, n):
 def test_a_resample_draws_as_many_rows_and_only_rows_that_are_there(world, seed):
     cells = counted(world)
     drawn = cells.resample(5, random_state=seed)
-    assert drawn.weight.shape[0] == 5
     assert not (drawn.count("group")[:, cells.count("group") == 0]).any()
     assert (drawn.total == cells.total).all()
     assert (drawn.weight == np.rint(drawn.weight)).all()
     np.testing.assert_array_equal(drawn.weight, cells.resample(5, random_state=seed).weight)
     assert (drawn.joint("group", "task").sum(axis=-2) == drawn.count("task")).all()
-    assert cells.resample(random_state=seed).weight.ndim == 1
     with pytest.raises(ValueError, match="A resample needs one contingency"):
         drawn.resample()
-
-
-def test_resamples_scatter_around_the_data():
-    group, task = np.repeat(["f", "m"], 200), np.tile([1, 0, 0, 1, 1], 80)
-    cells = Contingency.from_labels(task, sensitive_features=group)
-    many = cells.resample(4000, random_state=0).joint("group", "task")
-    n, share = 400, cells.joint("group", "task") / 400
-    error = np.sqrt(n * share * (1 - share))
-    assert_allclose(many.mean(axis=0), n * share, atol=4 * error.max() / np.sqrt(4000))
-    assert_allclose(many.std(axis=0), error, rtol=0.06)
-
-
-@looked_at
-@given(worlds())
-def test_audits_of_contingencies_are_audits_of_labels(world):
-    for auditor in AUDITORS.values():
-        from_labels = auditor.fit(**training(world)).audit(**audited(world))
-        train = Contingency.from_labels(
-            world["y_train"], sensitive_features=world["sensitive_train"]
-        )
-        from_counts = auditor.fit(train).audit(counted(world))
-        assert_frame_equal(from_counts.table, from_labels.table, **EXACT)

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import linprog
-from sklearn.base import clone
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, MALSAuditor
@@ -60,10 +59,9 @@ def test_all_rates_may_be_off_by_the_first_share_at_once(world):
     whole, pairs = result.sensitivity().loc[0], result.sensitivity()[1:]
     assert (whole["group"], whole["task"], whole["label"]) == ("(all)", "(all)", "either")
     assert whole["share"] > 0.02  # more than rates of 0.01 and 0.02 can fall
-    side = pairs.assign(
-        moves=np.where(pairs["label"] == "too rarely", whole["share"], -whole["share"])
-    )
-    moves = side.pivot(index="group", columns="task", values="moves")[rates.columns]
+    sides = np.where(pairs["label"] == "too rarely", whole["share"], -whole["share"])
+    moves = pairs.assign(moves=sides).pivot(index="group", columns="task", values="moves")
+    moves = moves[rates.columns]
     assert audit((rates + 0.95 * moves).clip(0, 1)).verdict == result.verdict == "reduces"
     assert audit((rates + 1.05 * moves).clip(0, 1)).verdict == "no clear effect"
 
@@ -79,39 +77,33 @@ def test_a_base_of_the_training_labels_is_one_of_two_groups(world):
     end = min(result.low, result.high, key=abs)
     shares = result.sensitivity()["share"]
     np.testing.assert_allclose(shares, np.abs(end) * np.array([1, 2, 2]), rtol=1e-12)
-    auditor.fit(labels, sensitive_features=group)
-    with pytest.raises(ValueError, match="base='train' of two groups"):
-        auditor.audit(None, predicted, sensitive_features=group).sensitivity()
+    others = MALSAuditor(interval=None), DirectionalAuditor("T->A", interval=None)
+    for other, said in ((auditor, "base='train' of two groups"), *((a, "A->T") for a in others)):
+        other.fit(labels, sensitive_features=group)
+        result = other.audit(labels, predicted, sensitive_features=group, sensitive_pred=group)
+        with pytest.raises(ValueError, match=said):
+            result.sensitivity()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_tasks", [1, 30])
-def test_the_report_says_how_many_labels_may_be_wrong(world, n_tasks):
-    """Of 30 tasks no single pair decides: all rates together do."""
+def test_the_report_says_how_many_labels_may_be_wrong(world):
     group, labels, predicted = world
-    both = labels[:, None], predicted[:, None]
-    if n_tasks > 1:  # all tasks are amplified
-        draws = np.random.default_rng(0).random((3000, n_tasks))
-        both = [(draws < 0.4 + by * (group == 1)[:, None]).astype(int) for by in (0.1, 0.3)]
     how = {"sensitive_features": group, "auditor": DirectionalAuditor()}
+    report = skbiasamp.audit(labels, predicted, **how)
+    robust, first = report.facts.robust, report["directional A->T"].sensitivity().loc[1]
+    assert (robust.wrong, robust.labels) == (round(first["share"] * first["n"]), first["n"])
+    text = (
+        f"if about {robust.wrong} of {robust.labels:,} labels of group {first['group']} are wrong. "
+        f"Wrong means here: labelled “{robust.task}” {first['label']}."
+    )
+    assert text in report.to_html()
+    # Of 30 tasks no single pair decides: all rates together do.
+    draws = np.random.default_rng(0).random((3000, 30))
+    both = [(draws < 0.4 + by * (group == 1)[:, None]).astype(int) for by in (0.1, 0.3)]
     report = skbiasamp.audit(*both, **how)
-    robust = report.facts.robust
-    every, first, *_ = report["directional A->T"].sensitivity().itertuples()
-    assert report["directional A->T"].verdict == "amplifies"
-    if n_tasks == 1:
-        assert (robust.wrong, robust.labels) == (round(first.share * first.n), first.n)
-        assert robust.group == f"group {first.group}"
-        text = (
-            f"if about {robust.wrong} of {robust.labels:,} labels of {robust.group} are wrong. "
-            f"Wrong means here: labelled “{robust.task}” {first.label}."
-        )
-        assert text in report.to_html()
-    else:
-        assert np.isnan(first.share)
-        assert 0 < every.share < 1
-        assert robust is None
-    plain = skbiasamp.audit(labels, labels, **how)
-    assert plain.facts.robust is None
+    every, first, *_ = report["directional A->T"].sensitivity()["share"]
+    assert (0 < every < 1, np.isnan(first)) == (True, True)
+    assert report.facts.robust is skbiasamp.audit(labels, labels, **how).facts.robust is None
 
 
 @pytest.mark.parametrize("names", [("a", "z"), ("z", "a")])
@@ -127,36 +119,6 @@ def test_two_groups_bear_the_same_share_and_the_one_worse_off_is_named(world, na
     assert robust.label == "too often"  # fewer true ones of them would have no gap to widen
 
 
-def test_several_classes_and_small_groups_are_weighted_as_in_the_value(world):
-    """A group of few rows counts as any other."""
-    rng = np.random.default_rng(1)
-    group = rng.choice(3, 2000, p=[0.6, 0.39, 0.01])
-    labels = np.where(rng.random(2000) < 0.3, group, rng.choice(3, 2000))
-    predicted = np.where(rng.random(2000) < 0.2, group, labels)
-    auditor = DirectionalAuditor().fit(labels, sensitive_features=group)
-    result = auditor.audit(labels, predicted, sensitive_features=group)
-    assert (result.table["sign_weight"].abs() == 1).all()
-    table = result.sensitivity()
-    assert table["share"][1:].dropna().is_monotonic_increasing
-    # All rates together are enough where the share of one is.
-    assert table["share"][0] < table["share"][1:].min()
-    tried = 0
-    for row in table[1:].dropna().itertuples():
-        at = round(row.share * row.n)
-        moved = []
-        for other in {0, 1, 2} - {row.task}:
-            before, after = (other, row.task) if row.label == "too rarely" else (row.task, other)
-            rows = np.flatnonzero((group == row.group) & (labels == before))[:at]
-            if len(rows) == at:
-                wrong = np.where(np.isin(np.arange(2000), rows), after, labels)
-                again = auditor.audit(wrong, predicted, sensitive_features=group)
-                moved.append(result.value - again.value)
-        if len(moved) == 2 and row.n > 500:
-            tried += 1
-            assert max(moved) == pytest.approx(result.low, rel=0.02)
-    assert tried >= 2
-
-
 def test_labels_are_taken_from_classes_that_have_some():
     """Labels of class 2 matter most for the first group, which has few of them."""
     rng = np.random.default_rng(0)
@@ -169,11 +131,8 @@ def test_labels_are_taken_from_classes_that_have_some():
     )
     auditor = DirectionalAuditor().fit(labels, sensitive_features=group)
     result = auditor.audit(labels, predicted, sensitive_features=group)
-    distance, plain = (
-        min(abs(result.low), abs(result.high)),
-        clone(auditor).set_params(interval=None),
-    )
-    plain.fit(labels, sensitive_features=group)
+    distance = min(abs(result.low), abs(result.high))
+    plain = DirectionalAuditor(interval=None).fit(labels, sensitive_features=group)
     alone = 0  # pairs for which one class has too few rows
     for row in result.sensitivity()[1:].query("label == 'too rarely'").itertuples():
         gains, most = [], []
@@ -189,6 +148,7 @@ def test_labels_are_taken_from_classes_that_have_some():
         assert row.share == pytest.approx(least.fun if least.success else np.nan, nan_ok=True)
         alone += least.success and least.fun > 1.01 * distance / max(gains)
     assert alone
+    assert result.sensitivity()["share"][1:].dropna().is_monotonic_increasing
 
 
 def test_without_a_clear_effect_there_is_nothing_to_lose(world):
@@ -201,12 +161,3 @@ def test_without_a_clear_effect_there_is_nothing_to_lose(world):
         balanced.audit(alike, [1] * 80, sensitive_features=sex),
     ):
         assert result.sensitivity()["share"].isna().all()
-
-
-def test_results_of_other_metrics_are_refused(world):
-    group, labels, predicted = world
-    for auditor in (MALSAuditor(interval=None), DirectionalAuditor("T->A", interval=None)):
-        auditor.fit(labels, sensitive_features=group)
-        result = auditor.audit(labels, predicted, sensitive_features=group, sensitive_pred=group)
-        with pytest.raises(ValueError, match="sensitivity needs changes of rates, A->T"):
-            result.sensitivity()

@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from document_parts import table_of
 from scipy import stats
 
 import skbiasamp
@@ -27,8 +26,9 @@ from skbiasamp.metrics import (
     LabelAuditor,
     PercentageAuditor,
 )
-from skbiasamp.monitoring._watch import adjusted, evidence, normal_scores
+from skbiasamp.monitoring._watch import evidence, normal_scores
 
+OTHERS = [BiasDisparityAuditor, DifferentialFairnessAuditor, PercentageAuditor, LabelAuditor]
 NAMED = {"time": "day", "target": "hired", "prediction": "predicted", "sensitive": "sex"}
 
 
@@ -53,6 +53,13 @@ def steady():
 @pytest.fixture(scope="module")
 def changed():
     return simulate(changed_from="2026-07-01")
+
+
+@pytest.fixture(scope="module")
+def watched(changed):
+    """Return a watch of the change, in which the version changes with the model."""
+    rows = changed.assign(v=np.where(changed["day"] < "2026-07-01", "1", "2$"))
+    return skbiasamp.audit_over(rows, reference=3, version="v", **NAMED)
 
 
 # ------------------------------------------------------------------ the rule
@@ -96,33 +103,6 @@ def test_evidence_is_the_mixture_of_likelihood_ratios():
         assert found.log[0, look] == pytest.approx(np.log(total), abs=1e-9)
 
 
-@pytest.mark.slow
-def test_evidence_does_not_exceed_its_bound_more_often_than_alpha():
-    """Nearly every watch has a score beyond 1.96 among 150, which alone would be an alarm."""
-    scores = np.random.default_rng(0).normal(size=(300, 150))
-    found = evidence(scores, np.ones(scores.shape), np.full(300, 30.0))
-    alarms = (adjusted(found.log, 1.0)[:, -1] <= 0.05).mean()
-    assert alarms <= 0.07  # 300 watches: twice the error of 5 % is 2.5 %
-    # Ville: the mean of the evidence at any look is at most 1.
-    assert (np.exp(found.log[:, [0, 10, 100]]).mean(axis=0) <= 1.1).all()
-
-
-@pytest.mark.slow
-def test_a_change_of_two_standard_errors_is_found_within_ten_periods():
-    rng = np.random.default_rng(1)
-    for start, watches in ((1, 200), (50, 200), (200, 60)):
-        values = rng.normal(size=(watches, start + 20))
-        values[:, start:] += 2
-        reference = rng.normal(size=watches) / np.sqrt(30)
-        n = 30 + np.arange(values.shape[1])
-        before = np.cumsum(np.c_[30 * reference, values[:, :-1]], axis=1) / n
-        scores = (values - before) / np.sqrt(1 + 1 / n)
-        found = evidence(scores, np.ones(values.shape), np.full(watches, 30.0))
-        alarm = adjusted(found.log, 0.5) <= 0.05  # half of the error rate is the pairs'
-        delay = np.where(alarm.any(axis=1), alarm.argmax(axis=1) - start + 1.0, np.inf)
-        assert np.median(delay) <= 10
-
-
 def test_periods_without_a_value_are_no_evidence():
     scores = np.array([[np.nan, 1.0, np.nan, 2.0]])
     found = evidence(scores, np.array([[5.0, 5.0, 0.0, 5.0]]), np.array([50.0]))
@@ -131,9 +111,8 @@ def test_periods_without_a_value_are_no_evidence():
 
 
 def cells_of(rows):
-    return Contingency.from_frame(
-        rows, target="hired", prediction="predicted", sensitive="sex", pos_label=1
-    )
+    columns = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
+    return Contingency.from_frame(rows, **columns, pos_label=1)
 
 
 def test_divisions_keep_the_rows_of_every_group(steady):
@@ -151,83 +130,37 @@ def test_divisions_keep_the_rows_of_every_group(steady):
     assert np.array_equal(drawn.joint("group", "task_pred")[0], part.joint("group", "task_pred"))
 
 
-@pytest.mark.slow
-def test_rare_groups_and_rare_labels_raise_no_false_alarms():
-    # A rehearsal of benchmarks/evidence/watching.py, with groups that are absent on many days.
-    alarms = 0
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        days = {}
-        for day in pd.date_range("2026-01-01", periods=24):
-            sex = rng.choice(["f", "m"], 40, p=[0.05, 0.95])
-            hired = (rng.random(40) < 0.1).astype(int)
-            predicted = np.where(rng.random(40) < 0.1, 1 - hired, hired)
-            days[f"{day:%Y-%m-%d}"] = Contingency.from_labels(
-                hired, predicted, sensitive_features=sex
-            )
-        auditor = DirectionalAuditor(interval=None)
-        found = skbiasamp.audit_over(days, reference=10, auditor=auditor, n_draws=99)
-        alarms += found.verdict == "alarm"
-    assert alarms <= 1  # 5 % of 8 are 0.4
-
-
-def period_of(missed, n=100):
+def period_of(missed):
     """Return counts of a period in which `missed` of the labels of women are not predicted."""
-    sex = np.repeat(["f", "m"], n)
-    hired = np.repeat([1, 0, 1, 0], [4 * n // 10, 6 * n // 10, 6 * n // 10, 4 * n // 10])
+    sex, hired = np.repeat(["f", "m"], 100), np.repeat([1, 0, 1, 0], [40, 60, 60, 40])
     predicted = hired.copy()
-    predicted[np.flatnonzero(hired)[:missed]] = 0
+    predicted[:missed] = 0
     return Contingency.from_labels(hired, predicted, sensitive_features=sex)
 
 
-@pytest.fixture(scope="module")
-def passing():
-    """A watch of a change that goes by: the women lose labels in three periods of twelve."""
+def test_the_value_has_half_of_the_error_rate_and_the_pairs_share_the_other():
+    """A change goes by: women lose labels in three periods of twelve.
+
+    Men are predicted as labelled, so the value and the pair of the women rank alike, and their
+    evidence is the same. The value may spend one half of the error rate, each of the two pairs a
+    quarter. P-values hold at all looks together, so none rises when the model is as before.
+    """
     missed = [5, 4, 6, 5, 5, 20, 22, 20, 5, 4, 3, 5]
     periods = {f"2026-{1 + i:02d}": period_of(n) for i, n in enumerate(missed)}
     auditor = DirectionalAuditor(interval=None)
-    return skbiasamp.audit_over(periods, reference=4, auditor=auditor, n_draws=199)
-
-
-def test_the_value_has_half_of_the_error_rate_and_the_pairs_share_the_other(passing):
-    """Men are predicted as labelled, so the value and the pair of the women rank alike.
-
-    Their evidence is the same. The value may spend one half of the error rate, each of the two
-    pairs a quarter.
-    """
-    value = passing.to_frame().set_index("period")["p_adjusted"]
+    passing = skbiasamp.audit_over(periods, reference=4, auditor=auditor, n_draws=199)
+    frame = passing.to_frame().set_index("period")
     pairs = passing.to_frame(pairs=True).set_index("period")
     women = pairs.loc[pairs["group"] == "f", "p_adjusted"]
     uncapped = women[women < 1]
     assert len(uncapped) >= 2
-    assert (2 * value[uncapped.index]).tolist() == pytest.approx(uncapped.tolist())
-
-
-def test_an_alarm_says_the_mean_since_its_onset_by_rows(changed):
-    timeline = skbiasamp.audit_over(changed, reference=3, **NAMED)
-    since = timeline.to_frame().query("period >= @timeline.onset")
-    assert since["n"].nunique() > 1
-    value, expected = (np.average(since[one], weights=since["n"]) for one in ("value", "expected"))
-    mean, usual = (f"{200 * one:+.1f} percentage points" for one in (value, expected))
-    assert f"what the model adds to the gap is {mean} on average, and {usual} would be" in (
-        timeline.sentence.replace("−", "-")
-    )
-
-
-def test_the_cause_of_an_alarm_names_what_is_below_the_error_rate(passing):
-    pairs = passing.to_frame(pairs=True).set_index("period")
-    women = pairs.loc[pairs["group"] == "f", "p_adjusted"]
-    assert {"value", "value and 2 pairs", ""} == {*passing.to_frame()["cause"]}
-    for period, cause in passing.to_frame().set_index("period")["cause"].items():
-        p = women.get(period, 1.0)  # twice that of the value, see above
+    assert (2 * frame["p_adjusted"][uncapped.index]).tolist() == pytest.approx(uncapped.tolist())
+    assert {"value", "value and 2 pairs", ""} == {*frame["cause"]}
+    for period, cause in frame["cause"].items():
+        p = women.get(period, 1.0)
         expected = [text for text, at in (("value", p / 2), ("2 pairs", p)) if at <= 0.05]
         assert cause == " and ".join(expected)
-
-
-def test_evidence_that_was_found_is_not_lost_again(passing):
-    """P-values hold at all looks together, so none rises when the model is as before."""
-    found = passing.to_frame()
-    later = found["p_adjusted"][found["role"] == "watched"].to_numpy()
+    later = frame["p_adjusted"][frame["role"] == "watched"].to_numpy()
     assert (np.diff(later) <= 0).all()
     assert (np.diff(later) < 0).any()
     assert later[-1] == later[-2] == later[-3] < 0.1
@@ -236,8 +169,8 @@ def test_evidence_that_was_found_is_not_lost_again(passing):
 # ------------------------------------------------------------------ audit_over
 
 
-def test_a_change_of_one_group_is_found_and_named(changed):
-    timeline = skbiasamp.audit_over(changed, reference=3, **NAMED)
+def test_a_change_of_one_group_is_found_and_named(changed, watched):
+    timeline = watched
     assert timeline.verdict == "alarm"
     assert timeline.onset == "2026-07"
     assert timeline.first_alarm in ("2026-07", "2026-08")
@@ -249,6 +182,47 @@ def test_a_change_of_one_group_is_found_and_named(changed):
     assert later["alarm"].all()  # an alarm stays until a new watch begins
     gap = (frame["value"] - frame["expected"]).to_numpy()
     assert frame["difference"].to_numpy() == pytest.approx(gap, nan_ok=True)
+    # The sentence has the means since then, by rows.
+    since = frame.query("period >= @timeline.onset")
+    value, expected = (np.average(since[one], weights=since["n"]) for one in ("value", "expected"))
+    mean, usual = (f"{200 * one:+.1f} percentage points" for one in (value, expected))
+    assert f"what the model adds to the gap is {mean} on average, and {usual} would be" in (
+        timeline.sentence.replace("−", "-")
+    )
+    # By hand, of the rows of the reference and of those since the change. Rates are rounded as
+    # they are shown, so that the gap is the difference of what stands beside it.
+    gap = timeline.facts.gap
+    parts = changed[changed["day"] < "2026-04-01"], changed[changed["day"] >= "2026-07-01"]
+    for name, found in (
+        ("predicted", (gap.before, gap.after)),
+        ("hired", timeline.facts.labelled_gap),
+    ):
+        rates = [part.groupby("sex")[name].mean().round(3) for part in parts]
+        assert found == pytest.approx(
+            [rate[gap.group] - rate[gap.other] for rate in rates], abs=1e-12
+        )
+
+
+@pytest.mark.parametrize("wanted", [1, "0"])
+def test_the_group_that_is_worse_off_over_time_is_that_of_the_rows(changed, wanted):
+    timeline = skbiasamp.audit_over(changed, reference=3, favourable=wanted, **NAMED)
+    before, after = (
+        (part["predicted"] == int(wanted)).groupby(part["sex"]).mean()
+        for part in (
+            changed[changed["day"] < "2026-04-01"],
+            changed[changed["day"] >= "2026-07-01"],
+        )
+    )
+    who = timeline.facts.who
+    assert who.group == after.idxmin()
+    assert (who.before, who.after) == pytest.approx((before[who.group], after.min()), abs=1e-12)
+    assert who.loses == (after.min() < before[who.group])
+    # Text and picture count one outcome, and the picture says which end of it is better.
+    (first,) = timeline.to_document().sections[0].items
+    task = timeline.facts.moved[0].task
+    least = "least" if task == str(wanted) else "most"
+    assert f"predicted “{task}” {least} often" in first.answers[0].text
+    assert ("worse off" in first.picture.ends[0]) == (task == str(wanted))
 
 
 def test_a_period_is_the_audit_of_its_rows(changed):
@@ -267,24 +241,6 @@ def test_a_period_is_the_audit_of_its_rows(changed):
     assert pairs.loc["2026-08", "value"].to_dict() == pytest.approx(amplification.to_dict())
 
 
-@pytest.fixture(scope="module")
-def versioned(changed):
-    return changed.assign(day=changed["day"].astype("datetime64[us]"), version="1.0")
-
-
-@pytest.fixture(scope="module")
-def watched(versioned):
-    return skbiasamp.audit_over(versioned, reference=3, version="version", **NAMED)
-
-
-def test_an_attacker_can_watch(changed):
-    auditor = DPAAuditor(interval=None, n_draws=2)
-    found = skbiasamp.audit_over(changed, reference=3, auditor=auditor, n_draws=39, **NAMED)
-    assert found.verdict == "alarm"
-    assert "2026-06" <= found.onset <= "2026-08"
-    assert len(found.to_frame(pairs=True)) == 0
-
-
 def test_a_reference_may_be_a_period_or_other_rows(changed):
     named = skbiasamp.audit_over(changed, reference="2026-07", **NAMED)
     assert named.verdict == "no alarm"  # after the change nothing changes
@@ -295,13 +251,6 @@ def test_a_reference_may_be_a_period_or_other_rows(changed):
     against = skbiasamp.audit_over(changed, reference=old, **NAMED)
     assert against.onset == "2026-07"
     assert against.reference["n"] == 20_000
-
-
-def test_a_period_has_the_version_of_most_of_its_rows(steady):
-    early = steady["day"].dt.day <= 10
-    rows = steady.assign(v=np.where((steady["day"].dt.month == 6) & early, "a rare one", "1.4"))
-    found = skbiasamp.audit_over(rows, reference=3, version="v", n_draws=19, **NAMED)
-    assert set(found.to_frame()["version"]) == {"1.4"}
 
 
 # ------------------------------------------------------------------ what periods may be
@@ -316,34 +265,33 @@ def test_a_group_missing_in_a_period_is_said(steady):
     assert np.isnan(pairs.loc[("2026-06", "f"), "value"])
     assert found.verdict == "no alarm"
     # One group alone has a share of 1 of every task (MALS), and a gap of 0.
-    for auditor in (None, MALSAuditor()):
-        found = skbiasamp.audit_over(rows, reference=3, auditor=auditor, **NAMED)
-        row = found.to_frame().set_index("period").loc["2026-06"]
+    of_mals = skbiasamp.audit_over(rows, reference=3, auditor=MALSAuditor(), **NAMED)
+    for each in (found, of_mals):
+        row = each.to_frame().set_index("period").loc["2026-06"]
         assert row[["value", "low", "high"]].isna().all()
-        assert "2026-06" in found.to_html()
+        assert "2026-06" in each.to_html()
+    rows = steady[(steady["sex"] == "f") | (steady["day"].dt.month > 2)]
+    with pytest.raises(ValueError, match=r"reference has rows of one group only, 'f', and other"):
+        skbiasamp.audit_over(rows, reference=2, **NAMED)
 
 
 def test_new_groups_and_classes_are_left_out_and_counted(steady):
-    rows = steady.astype({"hired": object, "predicted": object})
-    rows["hired"], rows["predicted"] = (
-        rows[one].map({0: "no", 1: "yes"}) for one in ("hired", "predicted")
-    )
+    """A row whose label and prediction are of a new class is one row."""
+    rows = in_words(steady, {0: "no", 1: "yes"})
     june = rows.index[rows["day"].dt.month == 6]
     rows.loc[june[:7], "sex"] = "x"
-    rows.loc[june[10:13], "predicted"] = "later"
+    rows.loc[june[10:15], "hired"] = rows.loc[june[13:19], "predicted"] = "later"
     found = skbiasamp.audit_over(rows, reference=3, pos_label="yes", **NAMED)
     texts = [one["text"] for one in found.notes if one["period"] == "2026-06"]
     assert texts == [
         "7 rows of the group 'x', which the reference lacks, are left out.",
-        "3 rows of the class 'later', which the reference lacks, are left out.",
+        "9 rows of the class 'later', which the reference lacks, are left out.",
     ]
-    assert found.to_frame().set_index("period").loc["2026-06", "n"] == len(june) - 10
+    assert found.to_frame().set_index("period").loc["2026-06", "n"] == len(june) - 16
     with pytest.raises(ValueError, match=r"period 2026-06 has the group 'x', which the reference"):
         skbiasamp.audit_over(rows, reference=3, pos_label="yes", strict=True, **NAMED)
-
-
-def test_a_period_of_new_groups_alone_is_empty_and_said_once():
-    periods = {f"2026-{month:02d}": period_of(5) for month in range(1, 5)}
+    # Of new groups alone nothing is left.
+    periods = {f"2026-0{month}": period_of(5) for month in range(1, 5)}
     periods["2026-03"] = Contingency.from_labels(
         [0, 1] * 10, [0, 1] * 10, sensitive_features=["x", "y"] * 10
     )
@@ -354,110 +302,9 @@ def test_a_period_of_new_groups_alone_is_empty_and_said_once():
     ]
 
 
-@pytest.mark.parametrize("counted", [False, True], ids=["rows", "counts"])
-def test_any_class_may_be_the_positive_one(changed, counted):
-    """Periods were refused where the class did not sort last."""
-    found = {}
-    for names in ({0: "a", 1: "b"}, {0: "b", 1: "a"}):
-        rows = changed.assign(**{one: changed[one].map(names) for one in ("hired", "predicted")})
-        if counted:
-            months = rows.groupby(rows["day"].dt.strftime("%Y-%m"))
-            columns = {name: NAMED[name] for name in ("target", "prediction", "sensitive")}
-            rows = {name: Contingency.from_frame(one, **columns) for name, one in months}
-        options = {} if counted else NAMED
-        auditor = DirectionalAuditor()
-        timeline = skbiasamp.audit_over(
-            rows, reference=3, pos_label=names[1], auditor=auditor, n_draws=99, **options
-        )
-        assert set(timeline.pairs["task"]) == {names[1]}
-        found[names[1]] = timeline.to_frame()[["value", "low", "high", "n"]]
-    pd.testing.assert_frame_equal(found["a"], found["b"])
-
-
-def test_a_period_without_the_positive_class_is_read_as_the_reference_is(steady):
-    names = {0: "yes", 1: "no"}
-    rows = steady.assign(**{one: steady[one].map(names) for one in ("hired", "predicted")})
-    june = rows["day"].dt.month == 6
-    rows.loc[june, "hired"], rows.loc[june, "predicted"] = "yes", "maybe"
-    months = rows.groupby(rows["day"].dt.strftime("%Y-%m"))
-    columns = {name: NAMED[name] for name in ("target", "prediction", "sensitive")}
-    counts = {name: Contingency.from_frame(one, **columns) for name, one in months}
-    found = skbiasamp.audit_over(counts, reference=3, pos_label="no", n_draws=99)
-    text = f"{june.sum():,} rows of the class 'maybe', which the reference lacks, are left out."
-    assert {"period": "2026-06", "text": text} in found.notes
-    other = counts["2026-07"].with_positive("yes")
-    with pytest.raises(ValueError, match=r"positive class of one contingency is 'no'"):
-        skbiasamp.audit_over(counts | {"2026-07": other}, reference=3, pos_label="no", n_draws=99)
-
-
-def test_a_label_and_its_prediction_of_a_new_class_are_counted_once_a_row(steady):
-    rows = steady.astype({"hired": object, "predicted": object})
-    june = rows.index[rows["day"].dt.month == 6]
-    rows.loc[june[:5], "hired"] = 2
-    rows.loc[june[3:9], "predicted"] = 2
-    found = skbiasamp.audit_over(rows, reference=3, **NAMED)
-    assert found.to_frame().set_index("period").loc["2026-06", "n"] == len(june) - 9
-    text = "9 rows of the class 2, which the reference lacks, are left out."
-    assert {"period": "2026-06", "text": text} in found.notes
-
-
-def test_a_reference_of_one_group_is_named(steady):
-    alone = (steady["sex"] == "f") | (steady["day"].dt.month > 2)
-    with pytest.raises(ValueError, match=r"reference has rows of one group only, 'f', and other"):
-        skbiasamp.audit_over(steady[alone], reference=2, **NAMED)
-
-
-@pytest.mark.parametrize(
-    ("auditor", "month", "weight"),
-    [
-        (DPAAuditor, "2025-12", None),
-        (LeakageAuditor, "2026-05", 0.5),
-        (LeakageAuditor, "2026-11", None),
-    ],
-)
-def test_a_period_of_too_few_rows_for_an_attacker_is_not_measured(steady, auditor, month, weight):
-    rows = steady[steady["day"].dt.month.isin([1, 2, 4, 6])]
-    few, rows = rows.iloc[:4], rows[::5]
-    few = few.assign(day=pd.Timestamp(f"{month}-01"))
-    attacker = auditor(n_draws=1, n_resamples=9)
-    options = {**NAMED, "reference": 2, "auditor": attacker, "n_draws": 19}
-    if weight is not None:
-        options["weight"] = "w"
-    whole = pd.concat([rows, few]).assign(w=weight)
-    timeline = skbiasamp.audit_over(whole, **options)
-    own = timeline.to_frame().set_index("period").loc[month]
-    assert own["n"] == 4 * (weight or 1)
-    assert np.isnan([own["value"], own["low"], own["expected"], own["difference"]]).all()
-    assert not own["alarm"]
-    text = "not measured: cv must leave every fold a row; got 5 folds and 4 rows."
-    (note,) = (note["text"] for note in timeline.notes if note["period"] == month)
-    assert note.startswith(text)
-    june = timeline.to_frame().set_index("period").loc["2026-06"]
-    assert np.isfinite([june["value"], june["p_adjusted"]]).all()
-    if month == "2026-11":  # the last period changes nothing before it
-        alone = skbiasamp.audit_over(rows.assign(w=weight), **options).to_frame()
-        kept = timeline.to_frame()[: len(alone)]
-        pd.testing.assert_frame_equal(kept.drop(columns="expected"), alone.drop(columns="expected"))
-    assert timeline.verdict == "no alarm"
-
-
-def test_if_all_later_periods_have_too_few_rows_nothing_is_measured(steady):
-    few = steady.iloc[:3].assign(day=pd.Timestamp("2026-12-01"))
-    rows = pd.concat([steady[steady["day"].dt.month == 1], few])
-    attacker = DPAAuditor(n_draws=1, interval=None)
-    assert skbiasamp.audit_over(rows, auditor=attacker, **NAMED).verdict == "not measured"
-    with pytest.raises(ValueError, match="cv must leave every fold a row; got 5 folds and 3 rows"):
-        skbiasamp.audit_over(rows, reference="2026-12", auditor=attacker, **NAMED)
-
-
-@pytest.mark.parametrize(
-    ("change", "options", "text"),
-    [
-        (
-            {"day": "21/11/2026"},
-            {},
-            r"begin with year, month and day.*21/11.*column 'day'",
-        ),
+def test_bad_input_says_what_to_do(steady):
+    for change, options, text in (
+        ({"day": "21/11/2026"}, {}, r"begin with year, month and day.*21/11.*column 'day'"),
         ({"day": "2026-13-45"}, {}, r"must hold dates that begin with year"),
         ({"day": 20261121}, {}, r"time must hold dates or times"),
         ({"day": None}, {}, r"time must hold dates or times|no value in 12,000 rows"),
@@ -468,69 +315,105 @@ def test_if_all_later_periods_have_too_few_rows_nothing_is_measured(steady):
         ({}, {"reference": 11}, r"reference must be a number of first periods from 1 to 10"),
         ({}, {"reference": "2025-01"}, r"reference must name a period that has rows"),
         ({}, {"reference": 0.5}, r"reference must be a number of first periods, the name"),
-        ({}, {"alpha": 5}, r"alpha must be a number between 0 and 1"),
         ({}, {"alpha": 1}, r"alpha must be a number between 0 and 1"),
         ({}, {"alpha": 0.0}, r"alpha must be a number between 0 and 1"),
         ({}, {"prediction": None}, r"nothing to audit"),
         ({}, {"n_draws": 3}, r"n_draws must be"),
         ({}, {"auditor": "directional"}, r"auditor must be"),
         ({}, {"favourable": "yes"}, r"favourable must name a class or task; got 'yes'"),
-    ],
-)
-def test_bad_input_says_what_to_do(steady, change, options, text):
-    with pytest.raises((ValueError, TypeError), match=text):
-        skbiasamp.audit_over(steady.assign(**change), **NAMED | options)
+    ):
+        with pytest.raises((ValueError, TypeError), match=text):
+            skbiasamp.audit_over(steady.assign(**change), **NAMED | options)
 
 
-def test_notes_of_one_row_and_of_two_groups_are_sentences():
-    counts = {
-        "2026-01": {"f": 20, "m": 20, "x": 20},
-        "2026-02": {"f": 20, "y": 1},
-    }
+def test_notes_of_one_row_and_of_two_groups_are_sentences_and_names_are_sorted_as_numbers():
+    first, second = ["f", "m", "x"] * 20 + [None], ["f"] * 20 + ["y", None]
     rows = pd.DataFrame(
-        [
-            {"month": month, "sex": group, "hired": i % 2, "predicted": i % 2}
-            for month, groups in counts.items()
-            for group, n in {**groups, None: 1}.items()
-            for i in range(n)
-        ]
+        {"batch": [9] * 61 + [10] * 22 + [2] * 61, "sex": [*first, *second, *first]}
     )
-    named = NAMED | {"time": "month", "every": None}
-    found = skbiasamp.audit_over(rows, missing="drop", n_draws=19, **named)
-    assert [one["text"] for one in found.notes if one["period"] == "2026-02"] == [
+    rows["hired"] = rows["predicted"] = np.arange(144) % 2
+    how = NAMED | {"time": "batch", "every": None, "missing": "drop", "n_draws": 19}
+    found = skbiasamp.audit_over(rows, **how)
+    assert list(found.to_frame()["period"]) == ["2", "9", "10"]
+    assert [one["text"] for one in found.notes if one["period"] == "10"] == [
         "1 row without a sensitive feature was left out.",
         "1 row of the group 'y', which the reference lacks, is left out.",
         "no rows of 'm' and 'x': their pairs are not measured in this period.",
     ]
 
 
-def test_periods_of_any_name_are_sorted():
-    rng = np.random.default_rng(0)
-    rows = pd.DataFrame({"batch": np.repeat([10, 9, 2], 200), "sex": rng.choice(["f", "m"], 600)})
-    rows["hired"] = rng.integers(0, 2, 600)
-    found = skbiasamp.audit_over(
-        rows, time="batch", every=None, target="hired", prediction="hired", sensitive="sex"
-    )
-    assert list(found.to_frame()["period"]) == ["2", "9", "10"]
+@pytest.mark.parametrize(
+    ("auditor", "month", "weight"),
+    [
+        (DPAAuditor, "2025-12", 1.0),
+        (LeakageAuditor, "2026-05", 0.5),
+        (LeakageAuditor, "2026-11", 1.0),
+    ],
+)
+def test_a_period_of_too_few_rows_for_an_attacker_is_not_measured(steady, auditor, month, weight):
+    rows = steady[steady["day"].dt.month.isin([1, 2, 4, 6])].assign(w=weight)
+    few, rows = rows.iloc[:4].assign(day=pd.Timestamp(f"{month}-01")), rows[::5]
+    options = NAMED | {"reference": 2, "n_draws": 19, "weight": "w"}
+    options["auditor"] = auditor(n_draws=1, n_resamples=9)
+    timeline = skbiasamp.audit_over(pd.concat([rows, few]), **options)
+    frame = timeline.to_frame().set_index("period")
+    own, june = frame.loc[month], frame.loc["2026-06"]
+    assert own["n"] == 4 * weight
+    assert np.isnan([own["value"], own["low"], own["expected"], own["difference"]]).all()
+    assert not own["alarm"]
+    (note,) = (note["text"] for note in timeline.notes if note["period"] == month)
+    assert note.startswith("not measured: cv must leave every fold a row; got 5 folds and 4 rows.")
+    assert np.isfinite([june["value"], june["p_adjusted"]]).all()
+    assert timeline.verdict == "no alarm"
+    if month == "2026-11":  # the last period changes nothing before it
+        alone = skbiasamp.audit_over(rows, **options).to_frame().drop(columns="expected")
+        kept = timeline.to_frame()[: len(alone)].drop(columns="expected")
+        pd.testing.assert_frame_equal(kept, alone)
+        few = pd.concat([rows[rows["day"].dt.month == 1], few])
+        options["reference"] = 1
+        assert skbiasamp.audit_over(few, **options).verdict == "not measured"
+        with pytest.raises(ValueError, match="cv must leave every fold a row; got 5 folds and 4 r"):
+            skbiasamp.audit_over(few, **options | {"reference": "2026-11"})
+
+
+def in_words(rows, names):
+    return rows.assign(**{one: rows[one].map(names) for one in ("hired", "predicted")})
+
+
+def in_months(rows):
+    """Return counts of each month."""
+    columns = {name: NAMED[name] for name in ("target", "prediction", "sensitive")}
+    months = rows.groupby(rows["day"].dt.strftime("%Y-%m"))
+    return {name: Contingency.from_frame(one, **columns) for name, one in months}
+
+
+def test_any_class_may_be_the_positive_one(changed):
+    """Periods were refused where the class did not sort last."""
+    found, how = [], {"reference": 3, "auditor": DirectionalAuditor(), "n_draws": 99}
+    for names in ({0: "a", 1: "b"}, {0: "b", 1: "a"}):
+        rows = in_words(changed, names)
+        for given, options in ((rows, NAMED), (in_months(rows), {})):
+            timeline = skbiasamp.audit_over(given, pos_label=names[1], **how, **options)
+            assert set(timeline.pairs["task"]) == {names[1]}
+            found.append(timeline.to_frame()[["value", "low", "high", "n"]])
+    for other in found[1:]:
+        pd.testing.assert_frame_equal(found[0], other)
+
+
+def test_a_period_without_the_positive_class_is_read_as_the_reference_is(steady):
+    rows = in_words(steady, {0: "yes", 1: "no"})
+    june = rows["day"].dt.month == 6
+    rows.loc[june, "hired"], rows.loc[june, "predicted"] = "yes", "maybe"
+    counts = in_months(rows)
+    found = skbiasamp.audit_over(counts, reference=3, pos_label="no", n_draws=99)
+    text = f"{june.sum():,} rows of the class 'maybe', which the reference lacks, are left out."
+    assert {"period": "2026-06", "text": text} in found.notes
+    other = counts["2026-07"].with_positive("yes")
+    with pytest.raises(ValueError, match=r"positive class of one contingency is 'no'"):
+        skbiasamp.audit_over(counts | {"2026-07": other}, reference=3, pos_label="no", n_draws=99)
 
 
 # ------------------------------------------------------------------ page and picture
-
-
-def test_the_page_marks_alarms_and_escapes_names(changed):
-    pytest.importorskip("jinja2")
-    rows = changed.assign(sex=changed["sex"].replace("f", "<f>"), v="1")
-    rows.loc[rows["day"] >= "2026-07-01", "v"] = "<2>"
-    timeline = skbiasamp.audit_over(rows, reference=3, version="v", **NAMED)
-    html = timeline.to_html()
-    assert html.index("A clear change, most likely in 2026-07") < html.index("What to do next")
-    assert "version &lt;2&gt;" in html
-    assert "sex = &lt;f&gt;" in html
-    assert "<f>" not in html
-    assert html.count('class="alarm"') == timeline.to_frame()["alarm"].sum()
-    empty = skbiasamp.audit_over(rows[rows["day"] < "2026-03-01"], reference=2, **NAMED)
-    assert empty.verdict == "not measured"
-    assert "no period can be compared with the reference" in empty.to_html()
 
 
 def test_a_period_of_few_rows_does_not_squeeze_the_picture(changed):
@@ -539,6 +422,7 @@ def test_a_period_of_few_rows_does_not_squeeze_the_picture(changed):
 
     last = changed["day"].max() + pd.DateOffset(months=1)
     rows = pd.concat([changed, changed[:2].assign(day=last, hired=0, predicted=1)])
+    rows["sex"] = rows["sex"].replace("f", "<f>")
     timeline = skbiasamp.audit_over(rows, reference=3, **NAMED)
     most = timeline.to_frame()["high"].max()
     assert most > 0.9
@@ -547,50 +431,39 @@ def test_a_period_of_few_rows_does_not_squeeze_the_picture(changed):
     pytest.importorskip("jinja2")
     html = timeline.to_html()
     assert f"{last:%Y-%m}: few rows, and values or intervals beyond the picture." in html
-    assert all(
-        float(y) >= 0 for y in re.findall(r'<circle class="dot" cx="[\d.]+" cy="(.*?)"', html)
-    )
+    dots = re.findall(r'<circle class="dot" cx="[\d.]+" cy="(.*?)"', html)
+    assert min(map(float, dots)) >= 0
+    # Names are escaped, and without a period to compare nothing is measured.
+    assert "sex = &lt;f&gt;" in html
+    assert "<f>" not in html
+    empty = skbiasamp.audit_over(rows[rows["day"] < "2026-03-01"], reference=2, **NAMED)
+    assert empty.verdict == "not measured"
+    assert "no period can be compared with the reference" in empty.to_html()
 
 
-def test_a_note_of_many_periods_is_shown_once(steady):
-    pytest.importorskip("jinja2")
-    spring = steady[steady["day"].dt.month < 4]
-    weekdays = spring[spring["day"].dt.strftime("%u").astype(int) < 6]
-    named = NAMED | {"every": "day"}
-    auditor = DirectionalAuditor(interval=None)
-    html = skbiasamp.audit_over(
-        weekdays, reference=20, auditor=auditor, n_draws=19, **named
-    ).to_html()
-    assert html.count("no rows in this period") == 1
-    assert "more: no rows in this period" in html
-
-
-def test_the_display_shows_value_reference_alarms_and_versions(changed):
+def test_the_display_shows_value_reference_alarms_and_versions(watched):
     pytest.importorskip("matplotlib").use("Agg")
     from skbiasamp.plotting import TimelineDisplay
 
-    rows = changed.assign(v=np.where(changed["day"] < "2026-07-01", "1", "2$"))
-    timeline = skbiasamp.audit_over(rows, reference=3, version="v", **NAMED)
-    display = TimelineDisplay.from_timeline(timeline)
-    frame = timeline.to_frame()
+    display = TimelineDisplay.from_timeline(watched)
+    frame = watched.to_frame()
     assert np.array_equal(display.line_.get_ydata(), frame["value"])
-    assert set(display.reference_line_.get_ydata()) == {timeline.reference["value"]}
+    assert set(display.reference_line_.get_ydata()) == {watched.reference["value"]}
     assert list(display.alarms_.get_xdata()) == list(np.flatnonzero(frame["alarm"]))
     assert [line.get_xdata()[0] for line in display.version_lines_] == [5.5]
     # The reference is shaded; where the change began is an estimate, and so a line.
-    spans = [patch.get_extents() for patch in display.ax_.patches]
+    (span,) = (patch.get_extents() for patch in display.ax_.patches)
     ends = display.ax_.transData.transform([[-0.5, 0], [2.5, 0]])[:, 0]
-    assert [(span.x0, span.x1) for span in spans] == [pytest.approx(tuple(ends))]
-    onset = list(frame["period"]).index(timeline.onset)
+    assert (span.x0, span.x1) == pytest.approx(tuple(ends))
     (line,) = (line for line in display.ax_.lines if "estimate" in str(line.get_label()))
-    assert set(line.get_xdata()) == {onset}
+    assert set(line.get_xdata()) == {list(frame["period"]).index(watched.onset)}
     assert display.ax_.get_title() == "directional, group → task: alarm"
     assert display.mean_ is None
-    pair = TimelineDisplay.from_timeline(timeline, pair=("f", 1))
+    pair = TimelineDisplay.from_timeline(watched, pair=("f", 1))
     assert pair.band_ is None
     assert "sex = f" in pair.ax_.get_title()
     with pytest.raises(ValueError, match=r"pair must be a group and a task"):
-        TimelineDisplay.from_timeline(timeline, pair=("x", 1))
+        TimelineDisplay.from_timeline(watched, pair=("x", 1))
     with pytest.raises(TypeError, match=r"from_timeline draws a Timeline, got DataFrame"):
         TimelineDisplay.from_timeline(frame)
     with pytest.raises(ValueError, match=r"lacks the columns 'high' and 'low'"):
@@ -632,55 +505,6 @@ def test_a_reference_whose_periods_differ_by_more_than_chance_is_noted():
         assert ("differ from one another by more than chance" in texts) == noted
 
 
-def test_the_expected_value_of_a_period_like_the_reference_is_that_of_the_reference():
-    """Of three groups, so that no pair has the value of the whole."""
-    rng = np.random.default_rng(0)
-    sex = rng.choice(["f", "m", "x"], 8000, p=[0.5, 0.3, 0.2])
-    hired = rng.random(8000) < pd.Series(sex).map({"f": 0.2, "m": 0.6, "x": 0.5})
-    predicted = rng.random(8000) < pd.Series(sex).map({"f": 0.05, "m": 0.65, "x": 0.8})
-    cells = Contingency.from_labels(hired, predicted, sensitive_features=sex)
-    timeline = skbiasamp.audit_over({"2026-01": cells, "2026-02": cells}, random_state=0)
-    first, second = timeline.periods.to_dict("records")
-    assert second["expected"] == pytest.approx(first["value"], abs=0.01)
-    assert np.abs(timeline.pairs["value"] - first["value"]).min() > 0.01
-    assert second["difference"] == pytest.approx(second["value"] - second["expected"])
-    assert timeline.params["direction"] == "A->T"
-    pairs = timeline.pairs.query("period == '2026-02'").set_index("group")
-    table = table_of(timeline, "pairs-table")
-    rows = {row.name: (row.dot, row.ring) for row in table.rows}
-    assert rows == {
-        group: pytest.approx((100 * pair["value"], 100 * pair["expected"]))
-        for group, pair in pairs.iterrows()
-    }
-
-
-@pytest.mark.parametrize("formula", ["change", "published"])
-@pytest.mark.parametrize(
-    "make",
-    [
-        MALSAuditor,
-        MultiAttributeAuditor,
-        BiasDisparityAuditor,
-        DifferentialFairnessAuditor,
-        PercentageAuditor,
-        LabelAuditor,
-    ],
-)
-def test_any_metric_expects_its_value_of_the_reference_again(make, formula):
-    rng = np.random.default_rng(0)
-    sex = rng.choice(["f", "m"], 4000)
-    tasks = (rng.random((4000, 2)) < np.where(sex == "f", 0.2, 0.4)[:, None]).astype(int)
-    predicted = np.where(rng.random((4000, 2)) < 0.2, (sex == "m")[:, None], tasks)
-    cells = Contingency.from_labels(tasks, predicted, sensitive_features=sex)
-    periods, auditor = {"2026-01": cells, "2026-02": cells}, make(formula=formula)
-    timeline = skbiasamp.audit_over(periods, auditor=auditor, random_state=0, n_draws=19)
-    first, second = timeline.periods.to_dict("records")
-    assert abs(first["value"]) > 0.02
-    assert second["expected"] == pytest.approx(first["value"], rel=0.1)
-    pairs = timeline.pairs[timeline.pairs["value"].abs() > 0.05]
-    assert pairs["expected"].to_numpy() == pytest.approx(pairs["value"].to_numpy(), rel=0.25)
-
-
 def test_counts_that_are_not_whole_are_said_to_be_few_rows():
     rng = np.random.default_rng(0)
     cells = list(itertools.product("fm", (0, 1), (0, 1)))
@@ -689,50 +513,24 @@ def test_counts_that_are_not_whole_are_said_to_be_few_rows():
         table = pd.DataFrame(cells, columns=["group", "task", "task_pred"])
         table["n"] = rng.integers(50, 150, len(table)) + 0.5
         months[month] = Contingency.from_counts(table)
-    (note,) = (
-        note["text"] for note in skbiasamp.audit_over(months).notes if "whole" in note["text"]
-    )
-    assert "each cell is one row with a weight: 8 rows of weight" in note
-    whole = {
-        month: Contingency.from_counts(cells.to_frame().round({"n": 0}))
-        for month, cells in months.items()
-    }
-    assert not any("whole" in note["text"] for note in skbiasamp.audit_over(whole).notes)
+    texts = [note["text"] for note in skbiasamp.audit_over(months).notes]
+    assert any("each cell is one row with a weight: 8 rows of weight" in one for one in texts)
 
 
-def test_the_gap_of_two_groups_over_time_is_that_of_the_rows(changed):
-    """By hand, of the rows of the reference and of those since the change.
-
-    Rates are rounded as they are shown, so that the gap is the difference of what stands beside it.
-    """
-    timeline = skbiasamp.audit_over(changed, reference=3, **NAMED)
-    gap, labelled = timeline.facts.gap, timeline.facts.labelled_gap
-    parts = changed[changed["day"] < "2026-04-01"], changed[changed["day"] >= "2026-07-01"]
-    for name, found in (("predicted", (gap.before, gap.after)), ("hired", labelled)):
-        rates = [part.groupby("sex")[name].mean().round(3) for part in parts]
-        by_hand = [rate[gap.group] - rate[gap.other] for rate in rates]
-        assert found == pytest.approx(by_hand, abs=1e-12)
-    assert f"{100 * abs(gap.after):.1f}" in str(timeline)
-
-
-def test_a_page_over_time_says_who_is_worse_off(changed):
-    parts = changed[changed["day"] < "2026-04-01"], changed[changed["day"] >= "2026-07-01"]
-    for wanted in (1, "0"):
-        timeline = skbiasamp.audit_over(changed, reference=3, favourable=wanted, **NAMED)
-        before, after = (
-            (part["predicted"] == int(wanted)).groupby(part["sex"]).mean() for part in parts
-        )
-        who = timeline.facts.who
-        assert who.group == after.idxmin()
-        assert (who.before, who.after) == pytest.approx((before[who.group], after.min()), abs=1e-12)
-        assert who.loses == (after.min() < before[who.group])
-        assert f"Who is worse off? {who.group.upper()}." in str(timeline)
-        # Text and picture count one outcome, and the picture says which end of it is better.
-        (first,) = (item for item in timeline.to_document().sections[0].items)
-        picture, task = first.picture, timeline.facts.moved[0].task
-        assert f"predicted “{task}” {'least' if task == str(wanted) else 'most'} often" in (
-            first.answers[0].text
-        )
-        (mark,) = (mark for mark in picture.marks if mark.name == who.group)
-        assert f"{100 * mark.before:.1f} % in the reference" in first.answers[0].text
-        assert ("worse off" in picture.ends[0]) == (task == str(wanted))
+@pytest.mark.parametrize("formula", ["change", "published"])
+def test_any_metric_expects_its_value_of_the_reference_again(formula):
+    """Of three groups, so that no pair has the value of the whole."""
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m", "x"], 4000, p=[0.5, 0.4, 0.1])
+    tasks = (rng.random((4000, 2)) < np.where(sex == "f", 0.2, 0.4)[:, None]).astype(int)
+    predicted = np.where(rng.random((4000, 2)) < 0.2, (sex == "m")[:, None], tasks)
+    cells = Contingency.from_labels(tasks, predicted, sensitive_features=sex)
+    periods, quick = {"2026-01": cells, "2026-02": cells}, {"random_state": 0, "n_draws": 19}
+    for make in (DirectionalAuditor, MALSAuditor, MultiAttributeAuditor, *OTHERS):
+        timeline = skbiasamp.audit_over(periods, auditor=make(formula=formula), **quick)
+        first, second = timeline.periods.to_dict("records")
+        assert abs(first["value"]) > 0.01
+        assert second["expected"] == pytest.approx(first["value"], rel=0.1)
+        assert second["difference"] == pytest.approx(second["value"] - second["expected"])
+        pairs = timeline.pairs[timeline.pairs["value"].abs() > 0.05]
+        assert pairs["expected"].to_numpy() == pytest.approx(pairs["value"].to_numpy(), rel=0.25)
