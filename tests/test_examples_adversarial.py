@@ -1,12 +1,10 @@
 """The pages on adversarial training show what they say they show, in a reduced size."""
 
-import re
 import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from scipy.stats import ttest_1samp
 
 FOLDER = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(FOLDER / "benchmarks" / "papers"), str(FOLDER / "benchmarks")]
@@ -23,30 +21,6 @@ def definitions(name):
     return defined_in(next(path for path in paths if path.exists()))
 
 
-def table_of_the_guide():
-    """Return (mean, low, high) by data, model and measure."""
-    text = (FOLDER / "benchmarks" / "results" / "adversarial.md").read_text("utf-8")
-    number = r"([+-]?\d\.\d{3}) \[([+-]?\d\.\d{3}), ([+-]?\d\.\d{3})\]"
-    found = {}
-    for data, model, cells in re.findall(r"\| (table|digits) \| ([a-z, ]+) \| (.*\[.*) \|\n", text):
-        for measure, one in zip(
-            ("accuracy", "leakage", "DPA"), re.findall(number, cells), strict=True
-        ):
-            found[data, model, measure] = tuple(map(float, one))
-    return found
-
-
-def test_the_guide_shows_the_claims():
-    found = table_of_the_guide()
-    assert len(found) == 2 * 3 * 3
-    for data, measures in {"table": ("leakage", "DPA"), "digits": ("leakage",)}.items():
-        alone, against, noise = ("alone", "adversarial", "noise, equal accuracy")
-        assert found[data, against, "accuracy"][0] > found[data, alone, "accuracy"][0] - 0.03
-        for name in measures:
-            assert abs(found[data, against, name][0]) < abs(found[data, alone, name][0]) / 2
-            assert found[data, against, name][2] < found[data, noise, name][1]
-
-
 def test_an_adversary_reduces_what_noise_does_not():
     """On fewer rows. Over ten seeds, 0.1 to 0.4 of leakage and DPA were left."""
     page = definitions("adversarial")
@@ -56,7 +30,7 @@ def test_an_adversary_reduces_what_noise_does_not():
     settings = page["SETTINGS"]["table"] | {"batch_size": 125, "max_epochs": 50}
     found = dict(page["compare"](lambda seed: rows, settings, 0))
     assert list(found) == ["alone", "adversarial", "noise 0.5", "noise 2"]
-    runs = page["pd"].DataFrame(found).T
+    runs = pd.DataFrame(found).T
     equal = page["noise_at_equal_accuracy"](runs)
     alone, against = runs.loc["alone"], runs.loc["adversarial"]
     assert equal["accuracy"] == pytest.approx(against["accuracy"], abs=1e-9)
@@ -64,14 +38,6 @@ def test_an_adversary_reduces_what_noise_does_not():
     for name in ("leakage", "DPA"):
         assert abs(against[name]) < alone[name] / 2
         assert against[name] < equal[name]
-
-
-def test_intervals_are_those_of_student():
-    interval = definitions("adversarial")["interval"]
-    values = [0.1, 0.4, 0.2, 0.5, 0.3]
-    expected = ttest_1samp(values, 0).confidence_interval(0.95)
-    assert interval(values) == pytest.approx((0.3, expected.low, expected.high))
-    assert interval([0.1, 0.2]) == pytest.approx((0.15, 0.1, 0.2))
 
 
 def test_a_network_takes_the_colour_for_the_digit():
@@ -87,20 +53,22 @@ def test_a_network_takes_the_colour_for_the_digit():
 
 def test_seeds_of_the_adversary_are_as_the_page_says():
     page = (FOLDER / "examples" / "mitigation" / "plot_colored_digits.py").read_text("utf-8")
-    text = " ".join(page.replace("\n# ", " ").split())
+    text = " ".join(page.replace("\n# ", " ").replace(" %", "%").split())
     runs = pd.read_csv(FOLDER / "benchmarks" / "results" / "adversarial-seeds.csv")
     alone, against = (runs[runs["adversary"] == weight].set_index("seed") for weight in (0, 1))
-    assert len(alone) == len(against) == 8
     change = against["leakage, logits"] - alone["leakage, logits"]
     assert [(change < 0).sum(), (change > 0).sum()] == [6, 2]
-    assert "in six and raises it in two" in text
     losses = against["adversary's loss"]
     wins = losses.idxmin()
     assert change[wins] > 0
-    assert f"its loss falls to {losses[wins]:.2f}, and" in text
-    other = [frame.loc[wins, "other colour"] for frame in (against, alone)]
-    assert f"only {other[0]:.0%} of the images".replace("%", " %") in text
-    assert f"correctly ({other[1]:.0%} without".replace("%", " %") in text
-    for frame, words in ((against, "for {} or more of the images"), (alone, "and for {} or more")):
-        lowest = f"{frame['colour from encoder'].min():.0%}".replace("%", " %")
-        assert words.format(lowest) in text
+    right = [frame.loc[wins, "other colour"] for frame in (against, alone)]
+    told = [frame["colour from encoder"].min() for frame in (against, alone)]
+    for said in (
+        "in six and raises it in two",
+        f"its loss falls to {losses[wins]:.2f}, and",
+        f"only {right[0]:.0%} of the images",
+        f"correctly ({right[1]:.0%} without",
+        f"for {told[0]:.0%} or more of the images",
+        f"and for {told[1]:.0%} or more",
+    ):
+        assert said in text

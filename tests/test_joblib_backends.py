@@ -1,6 +1,5 @@
 """Work that is shared gives the same numbers on every joblib back end."""
 
-import importlib.util
 import os
 import sys
 
@@ -69,24 +68,4 @@ def test_dask_shares_the_work_of_attackers_even_if_a_worker_dies(cluster, tmp_pa
     with joblib.parallel_config(backend="dask"):
         found = attack(Dies(str(tmp_path / "grave")))
     assert (tmp_path / "grave").exists()
-    pd.testing.assert_frame_equal(found, expected)
-
-
-@pytest.mark.parametrize("work", [attack, cross])
-@pytest.mark.skipif(
-    importlib.util.find_spec("ray") is None, reason="needs ray, which is not installed"
-)
-@pytest.mark.filterwarnings("ignore")  # Ray's own
-def test_ray_shares_the_work(work):
-    import ray
-    from ray.util.joblib import register_ray
-
-    ray.init(num_cpus=2, include_dashboard=False, ignore_reinit_error=True, log_to_driver=False)
-    register_ray()
-    expected = work()
-    try:
-        with joblib.parallel_config(backend="ray"):
-            found = work()
-    finally:
-        ray.shutdown()
     pd.testing.assert_frame_equal(found, expected)

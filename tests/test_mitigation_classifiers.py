@@ -249,16 +249,6 @@ def test_what_cannot_be_met_is_said():
         model.predict(FEATURES, sensitive_features=np.where(SEX == "f", "x", "m"))
 
 
-def test_a_column_of_text_is_hidden_or_pointed_at():
-    frame = PEOPLE[["test"]].assign(sex=SEX)
-    DomainIndependentClassifier(LINEAR, sensitive="sex").fit(frame, HIRED)
-    model = CorpusConstraintClassifier(LINEAR, sensitive="sex")
-    with pytest.raises(ValueError, match="could not convert string to float") as caught:
-        model.fit(frame, HIRED)
-    assert "CorpusConstraintClassifier(..., drop_sensitive=True) hides" in caught.value.__notes__[0]
-    model.set_params(drop_sensitive=True).fit(frame, HIRED)
-
-
 # --------------------------------------------------------------- DomainIndependentClassifier
 
 

@@ -31,7 +31,7 @@ from sklearn.model_selection import (
 )
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder
 
 from skbiasamp import (
     DirectionalAuditor,
@@ -143,35 +143,6 @@ def test_what_is_measured_is_what_happens_on_each_fold_and_on_all_rows(people):
     assert np.isnan(mals.loc["groups", "difference_low"])
 
 
-def test_remedies_get_the_attribute_wherever_they_ask_for_it(people):
-    X, y, sex = people
-    with_sex = pd.DataFrame(X, columns=["test", "height"]).assign(sex=sex)
-    drop = make_column_transformer(("passthrough", ["test", "height"]))
-    constrained = CorpusConstraintClassifier(LINEAR, margin=0.01)
-    by_column = clone(constrained).set_params(sensitive="sex", drop_sensitive=True)
-    scaled = make_pipeline(StandardScaler(), LINEAR)
-    estimators = {
-        "none": make_pipeline(drop, LINEAR),
-        "constraints": make_pipeline(drop, constrained),
-        "constraints by column": by_column,
-        "groups": make_pipeline(drop, StandardScaler(), DomainIndependentClassifier(LINEAR)),
-        "groups by column": DomainIndependentClassifier(scaled, sensitive="sex"),
-    }
-    auditors = [DirectionalAuditor(), MALSAuditor()]
-    comparison = compared((with_sex, y, sex), estimators, auditors, random_state=0)
-    for remedy in ("constraints", "groups"):
-        passed, by_column = (
-            comparison.measures[comparison.measures["mitigation"] == name]["value"]
-            for name in (remedy, f"{remedy} by column")
-        )
-        # Each group is standardised on its own in one of them.
-        assert_allclose(passed, by_column, atol=0.01)
-    # Constraints are kept in the predictions of held-out rows, which takes their attribute.
-    assert abs(values(comparison, "constraints", "MALS")) < 0.04
-    assert values(comparison, "none", "MALS") > 0.1
-    assert values(comparison, "groups", "directional A->T", "change_high") < -0.1
-
-
 def test_samplers_in_a_pair_and_in_a_pipeline_of_imblearn_are_the_same(people):
     pipeline = pytest.importorskip("imblearn.pipeline")
     balancer = RatioBalancer(random_state=0)
@@ -268,16 +239,6 @@ def with_text(people):
     X, y, sex = people
     job = np.where(X[:, 1] > 0.5, "smith", "nurse")
     return pd.DataFrame({"test": X[:, 0], "job": job}), y, sex
-
-
-def test_noise_hides_what_text_reveals(people):
-    noises = {"none": "passthrough", "noise 0": NoiseRandomizer(0), "noise 8": NoiseRandomizer(8)}
-    models = {name: make_pipeline(noise, ENCODE, LINEAR) for name, noise in noises.items()}
-    comparison = compared(with_text(people), models, cv=3, random_state=0)
-    assert values(comparison, "none", "directional A->T") > 0.05
-    assert values(comparison, "noise 0", "f1", "change") == 0
-    assert values(comparison, "noise 8", "directional A->T", "change_high") < 0
-    assert comparison.measures["error"].isna().all()
 
 
 def test_a_mitigation_that_fails_is_a_row_with_its_error(people):
@@ -599,21 +560,20 @@ def test_means_leave_out_folds_that_are_not_measured(lacking):
     rng = np.random.default_rng(0)
     group, y = rng.integers(0, 2, 600), rng.integers(0, 2, 600)
     fold = np.where(group == 0, rng.integers(0, 4, 600), rng.integers(0, 3, 600))
+    text = "rows are all of group 0"
     if lacking == "training":
-        group[np.flatnonzero(fold == 3)[:9]] = 2
+        group[np.flatnonzero(fold == 3)[:9]], text = 2, "training rows lack group 2"
     cv = [(np.flatnonzero(fold != at), np.flatnonzero(fold == at)) for at in range(4)]
     X = np.column_stack([np.where(rng.random(600) < 0.1, 1 - y, y) for _ in range(2)])
-    how = {"sensitive_features": group, "limit": None, "candidates": {"other": Told(1)}}
-    how |= {"auditor": MALSAuditor(interval=None), "random_state": 0}
-    match = {"held-out": "rows are all of group 0", "training": "training rows lack group 2"}
-    with pytest.warns(UndefinedMetricWarning, match=f"fold 3: its .*{match[lacking]}"):
-        result = search(Told(0), X, y, cv=cv, **how)
+    estimators, auditor = {"none": Told(0), "other": Told(1)}, MALSAuditor(interval=None)
+    with pytest.warns(UndefinedMetricWarning, match=f"fold 3: its .*{text}"):
+        result = compared((X, y, group), estimators, auditor, cv=cv, random_state=0)
+    others = compared((X, y, group), estimators, auditor, cv=cv[:3], random_state=0)
     numbers = ["value", "low", "high", "change", "change_low", "change_high"]
-    others, result = (
-        found.measures.set_index(["mitigation", "measure"]).xs("MALS", level=1)[numbers]
-        for found in (search(Told(0), X, y, cv=cv[:3], **how), result)
+    found, expected = (
+        one.measures.loc[one.measures["measure"] == "MALS", numbers] for one in (result, others)
     )
-    assert_allclose(result, others)
+    assert_allclose(found, expected)
 
 
 def test_a_ratio_of_rates_may_have_a_limit_above_1():
@@ -674,13 +634,12 @@ def test_automatic_candidates_on_people():
 
 def test_the_page_has_before_and_after(people_and_predictions):
     pytest.importorskip("jinja2")
-    X, y, sex, names = people_and_predictions
-    names = {"good": Told(1), "<b>": Told(3)}
-    result = search(Told(0), X, y, sensitive_features=sex, candidates=names, random_state=0)
+    candidates = {"good": Told(1), "<b>": Told(3)}
+    X, y, sex, _ = people_and_predictions
+    result = search(Told(0), X, y, sensitive_features=sex, candidates=candidates, random_state=0)
     page = result.to_html()
     assert page.count('class="point') == 3
     assert page.count('class="point best"') == 1
-    assert "Use “good”" in page
     assert "<b>:" not in page
     assert "good: rates of each pair, the largest change first" in page
     assert "| good |" in result.to_markdown()
@@ -829,15 +788,10 @@ def test_a_mixture_gives_the_group_to_a_classifier_that_asks_for_it(routing):
     assert_allclose(model.estimator_.predict_proba(X), alone.predict_proba(X))
 
 
-def test_mixtures_of_several_labels():
+def test_mixtures_of_several_classes():
     X, y, sex = draw_people(2000, 0)
-    both = np.column_stack([y, X[:, 0] > 0])
-    several = MultiOutputClassifier(LINEAR)
-    model = MixedClassifier(several, random_state=0).fit(X, both, sensitive_features=sex)
-    assert model.predict(X).shape == (2000, 2)
-    assert_allclose(model.predict(X), model.predict_proba(X) > 0.5)
-    three = MixedClassifier(LINEAR, auditor=MALSAuditor(), random_state=0)
+    model = MixedClassifier(LINEAR, auditor=MALSAuditor(), random_state=0)
     labels = np.array(["a", "b", "c"])[y + (X[:, 0] > 1)]
-    three = three.fit(X, labels, sensitive_features=sex)
-    assert set(three.predict(X)) <= {"a", "b", "c"}
-    assert_allclose(three.predict_proba(X).sum(axis=1), 1)
+    model.fit(X, labels, sensitive_features=sex)
+    assert set(model.predict(X)) <= {"a", "b", "c"}
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1)
