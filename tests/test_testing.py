@@ -41,10 +41,9 @@ def test_a_limit_holds_in_both_directions():
 def test_a_model_that_reverses_the_association_fails_at_every_limit():
     reversing = report_of([1] * 400 + [0] * 400)
     # A pair of it is no exception.
-    pairs = {"below": 0.9, "group": "m"}, {"below": 0.9, "task": 1}
-    for given in ({"below": 0.02}, {"below": 0.99}, {"limit": 0.99}, *pairs):
+    for given in ({}, {"group": "m"}, {"task": 1}):
         with pytest.raises(AssertionError, match="reverses: failed"):
-            assert_amplification(reversing, **given)
+            assert_amplification(reversing, below=0.99, **given)
 
 
 def test_one_pair_is_checked_by_its_own_interval():
