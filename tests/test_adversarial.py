@@ -2,6 +2,7 @@
 
 import sys
 from collections import OrderedDict
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -48,14 +49,8 @@ def biased():
     return make_biased_classification(300, random_state=0)
 
 
-SMALL = {
-    "hidden_layer_sizes": (6,),
-    "batch_size": 64,
-    "pretrain_epochs": 3,
-    "adversary_epochs": 2,
-    "max_epochs": 4,
-    "random_state": 0,
-}
+SMALL = {"hidden_layer_sizes": (6,), "batch_size": 64, "random_state": 0}
+SMALL |= {"pretrain_epochs": 3, "adversary_epochs": 2, "max_epochs": 4}
 
 
 def fitted(data, weight=1.0, **settings):
@@ -79,18 +74,10 @@ def net(n_features, n_outputs):
 # --------------------------------------------------------------------------- against plain torch
 
 
-class Forgetful(nn.Module):
+def forgetful(n_features, n_outputs):
     """Draws random numbers in training, and keeps running means."""
-
-    def __init__(self, n_features, n_outputs):
-        super().__init__()
-        self.encoder = nn.Sequential(
-            nn.Linear(n_features, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Dropout(0.3)
-        )
-        self.head = nn.Linear(6, n_outputs)
-
-    def forward(self, X):
-        return self.head(self.encoder(X))
+    layers = nn.Linear(n_features, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Dropout(0.3)
+    return named(encoder=nn.Sequential(*layers), head=nn.Linear(6, n_outputs))
 
 
 def forgetful_adversary(n_inputs, n_groups):
@@ -100,22 +87,21 @@ def forgetful_adversary(n_inputs, n_groups):
 class Noting(nn.Sequential):
     """Keeps the batches that it is trained on."""
 
+    seen: ClassVar[list] = []
+
     def forward(self, X):
         if self.training:
-            seen.append(X.detach().clone())
+            self.seen.append(X.detach().clone())
         return super().forward(X)
-
-
-seen = []
 
 
 def test_without_an_adversary_it_is_plain_training_bit_for_bit(biased):
     start = Noting(OrderedDict(net(3, 2)._modules))
     X = biased.data.to_numpy(np.float32)
     labels = {row.tobytes(): label for row, label in zip(X, biased.target, strict=True)}
-    seen.clear()
+    Noting.seen.clear()
     model = fitted(biased, 0, module=start, learning_rate=0.02)
-    batches = seen[:]
+    batches = Noting.seen[:]
     assert len(batches) == 7 * (300 // 64)
     adam = torch.optim.Adam(start.parameters(), lr=0.02)
     for i, inputs in enumerate(batches):
@@ -249,7 +235,7 @@ def test_torchs_own_random_numbers_stay_untouched(biased, monkeypatch):
     seeds_of_gpus = []
     monkeypatch.setattr(torch.cuda, "manual_seed_all", seeds_of_gpus.append)
     before = torch.get_rng_state()
-    model = fitted(biased, module=Forgetful, adversary=forgetful_adversary, device="cpu")
+    model = fitted(biased, module=forgetful, adversary=forgetful_adversary, device="cpu")
     model.predict(biased.data)
     assert torch.equal(torch.get_rng_state(), before)
     assert seeds_of_gpus == []
@@ -392,23 +378,12 @@ def test_gradients_may_be_switched_off_where_it_is_called(biased):
 # --------------------------------------------------------------------------- what is wrong is said
 
 
-class Silent(Forgetful):
-    def forward(self, X):
-        return nn.functional.linear(X, torch.zeros(2, 3) + self.head.bias.sum())
+class Silent(nn.Linear):
+    """Has an encoder that it does not call."""
 
-
-class Twice(nn.Module):
-    def forward(self, X):
-        return X, X
-
-
-class Pair(Forgetful):
     def __init__(self, n_features, n_outputs):
         super().__init__(n_features, n_outputs)
-        self.twice = Twice()
-
-    def forward(self, X):
-        return super().forward(self.twice(X)[0])
+        self.encoder = nn.ReLU()
 
 
 @pytest.mark.parametrize(
@@ -419,7 +394,11 @@ class Pair(Forgetful):
         ({"layer": ["encoder"]}, ValueError, r"'layer' parameter .* Got \['encoder'\]"),
         ({"module": nn.Linear(3, 2)}, ValueError, "layer=None means 'encoder', and module has no"),
         ({"module": Silent}, ValueError, "layer 'encoder' was never called"),
-        ({"module": Pair, "layer": "twice"}, ValueError, "layer 'twice' returned a tuple"),
+        (
+            {"module": named(rnn=nn.RNN(3, 2)), "layer": "rnn"},
+            ValueError,
+            "layer 'rnn' returned a tuple",
+        ),
         ({"module": net(3, 5)}, ValueError, r"\(2, 5\) .* must return logits of shape \(2, 2\)"),
         ({"module": lambda *sizes: 3}, TypeError, r"as module\(3, 2\), and returned a int"),
         ({"adversary": 1}, ValueError, r"'adversary' parameter .* Got 1"),

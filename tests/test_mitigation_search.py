@@ -319,24 +319,27 @@ def people_and_predictions():
     """Return labels with groups, and predictions as columns, named for what each does."""
     rng = np.random.default_rng(0)
     sex = np.repeat(["f", "m"], 10_000)
-    y = np.concatenate([rng.permutation([1] * k + [0] * (10_000 - k)) for k in (4000, 6000)])
-
-    def changed(f, m):
-        """Change predictions of so many rows of each group: positive numbers become 1."""
-        column = y.copy()
-        for own, n in (("f", f), ("m", m)):
-            rows = np.flatnonzero((sex == own) & (y == (n < 0)))
-            column[rng.choice(rows, abs(n), replace=False)] = int(n > 0)
-        return column
-
-    columns = {
-        "far above": changed(-1500, 1500),
-        "good": changed(-50, -50),
-        "cheap and above": changed(-400, 400),
-        "costly": changed(800, 800),
-        "below": changed(1500, -1500),
+    y = np.concatenate([rng.permutation(np.arange(10_000) < k) for k in (4000, 6000)]).astype(int)
+    # So many predictions of women and men are changed to 1, or to 0.
+    moves = {
+        "far above": (-1500, 1500),
+        "good": (-50, -50),
+        "cheap and above": (-400, 400),
+        "costly": (800, 800),
+        "below": (1500, -1500),
     }
-    return np.column_stack(list(columns.values())), y, sex, list(columns)
+    cells = [sex == one for one in "fm"]
+    return changed(rng, y, cells, moves.values()), y, sex, list(moves)
+
+
+def changed(rng, y, cells, columns):
+    """Return columns of predictions, with so many of each cell of rows changed to 1, or to 0."""
+    predicted = np.repeat(y[:, None], len(columns), axis=1)
+    for i, moves in enumerate(columns):
+        for cell, move in zip(cells, moves, strict=True):
+            rows = np.flatnonzero(cell & (y == (move < 0)))
+            predicted[rng.choice(rows, abs(move), replace=False), i] = int(move > 0)
+    return predicted
 
 
 def test_the_winner_is_the_cheapest_within_the_limit(people_and_predictions):
@@ -440,15 +443,10 @@ def people_of_two_columns(*columns, n=2500):
     A column is how many predictions of women and men of race a and b are changed to 1, or to 0.
     """
     rng = np.random.default_rng(0)
-    cells = [(sex, race) for sex in "fm" for race in "ab"]
-    sex, race = np.repeat(cells, n, axis=0).T
-    ones = [0.4, 0.4, 0.6, 0.6]
-    y = np.concatenate([rng.permutation(np.arange(n) < share * n) for share in ones]).astype(int)
-    predicted = np.repeat(y[:, None], len(columns), axis=1)
-    for i, moves in enumerate(columns):
-        for cell, move in zip(cells, moves, strict=True):
-            rows = np.flatnonzero((sex == cell[0]) & (race == cell[1]) & (y == (move < 0)))
-            predicted[rng.choice(rows, abs(move), replace=False), i] = int(move > 0)
+    sex, race = np.repeat([[*"ffmm"], [*"abab"]], n, axis=1)
+    y = np.concatenate([rng.permutation(np.arange(n) < k * n) for k in (0.4, 0.4, 0.6, 0.6)])
+    y, cells = y.astype(int), [(sex == one) & (race == other) for one in "fm" for other in "ab"]
+    predicted = changed(rng, y, cells, columns)
     return predicted, y, pd.Series(sex, name="sex"), pd.Series(race, name="race")
 
 
