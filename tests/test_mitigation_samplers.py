@@ -125,9 +125,12 @@ def test_every_ratio_is_kept_with_almost_as_many_rows_as_possible(seed, alpha, n
     y = member if n_tasks > 1 else np.hstack([member, member])
     balancer = RatioBalancer(alpha, unpaired="drop", random_state=0)
     kept = kept_by(balancer, y, group)
-    if len(np.unique(group[kept])) == n_groups:
-        table = counts(member[kept], group[kept])
-        assert (table.max(axis=0) <= alpha * table.min(axis=0) + 1e-6).all()
+    own = np.eye(n_groups)[group]
+    table = own[kept].T @ member[kept]
+    assert (table.max(axis=0) <= alpha * table.min(axis=0) + 1e-6).all()
+    for row in np.setdiff1d(np.arange(60), kept):  # no other row can be kept as well
+        more = table + np.outer(own[row], member[row])
+        assert (more.max(axis=0) > alpha * more.min(axis=0) + 1e-9).any()
     best = most_by_integer_program(member, group, alpha)
     assert len(kept) <= best + 1e-6 <= balancer.n_upper_ + 1e-5
     assert len(kept) >= best - n_groups * n_tasks

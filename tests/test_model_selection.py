@@ -17,7 +17,6 @@ from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     BaggingClassifier,
     RandomForestClassifier,
-    StackingClassifier,
     VotingClassifier,
 )
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
@@ -393,9 +392,7 @@ def test_a_threshold_cannot_be_tuned_if_every_value_is_0(routing):
 
 ENSEMBLES = {
     "VotingClassifier": lambda model: VotingClassifier([("one", model), ("two", clone(model))]),
-    "BaggingClassifier": lambda model: BaggingClassifier(model, n_estimators=2, random_state=0),
     "OneVsRestClassifier": OneVsRestClassifier,
-    "StackingClassifier": lambda model: StackingClassifier([("one", model)]),
 }
 
 
@@ -872,20 +869,10 @@ def test_as_many_are_predicted_as_there_were(inner):
     assert_array_equal(model.predict(X), np.where(positive, "yes", "no"))
 
 
-def test_a_fitted_classifier_keeps_its_fit():
-    inner = LogisticRegression().fit(NUMBERS[TRAIN], Y[TRAIN])
-    for given, cv in ((FrozenEstimator(inner), 2), (inner, "prefit")):
-        model = BaseRateThresholdClassifier(given, cv=cv).fit(NUMBERS[TEST], Y[TEST])
-        assert model.predict(NUMBERS[TEST]).sum() == Y[TEST].sum()
-        assert_array_equal(model.predict_proba(NUMBERS), inner.predict_proba(NUMBERS))
-    with pytest.raises(NotFittedError):
-        BaseRateThresholdClassifier(LogisticRegression(), cv="prefit").fit(NUMBERS, Y)
-
-
 def test_training_labels_give_the_rate_and_validation_rows_the_threshold():
     """Of N validation rows, the Np with the highest scores are positive (Sec. 3.3)."""
     labels = np.array(["no", "yes"])[Y]
-    inner = LogisticRegression().fit(NUMBERS, labels)
+    inner = LogisticRegression().fit(NUMBERS[TRAIN], labels[TRAIN])
     rare = np.r_[labels[TRAIN], np.repeat("no", 3 * N)]  # p is lower than in y
     prefit = BaseRateThresholdClassifier(inner, cv="prefit")
     prefit.fit(NUMBERS[TEST], labels[TEST], y_train=rare)
@@ -895,6 +882,13 @@ def test_training_labels_give_the_rate_and_validation_rows_the_threshold():
     highest = np.argsort(-score)[: round(len(score) * p)]
     positive = np.flatnonzero(prefit.predict(NUMBERS[TEST]) == "yes")
     assert {*positive} == {*highest}
+    # A fitted classifier keeps its fit.
+    for given, cv in ((FrozenEstimator(inner), 2), (inner, "prefit")):
+        model = BaseRateThresholdClassifier(given, cv=cv).fit(NUMBERS[TEST], labels[TEST])
+        assert np.sum(model.predict(NUMBERS[TEST]) == "yes") == Y[TEST].sum()
+        assert_array_equal(model.predict_proba(NUMBERS), inner.predict_proba(NUMBERS))
+    with pytest.raises(NotFittedError):
+        clone(prefit).fit(NUMBERS, labels)
     with pytest.raises(ValueError, match="y_train needs cv='prefit'"):
         BaseRateThresholdClassifier(inner).fit(NUMBERS, labels, y_train=labels)
     with pytest.raises(ValueError, match="y_train holds 0, which is no class of y: 'no' and 'yes"):
@@ -924,13 +918,16 @@ def test_every_task_has_its_own_threshold(inner):
     assert_array_equal(constant.predict(NUMBERS)[:, 1:], labels[:, 1:])
 
 
-def test_scores_that_tie_stay_together():
+def test_scores_that_tie_stay_together_and_neighbouring_numbers_do_not():
     scores = np.repeat([0.1, 0.4, 0.9], [50, 40, 10])[:, None]
     y = np.arange(100) % 4 == 0  # a quarter
     inner = tree(max_depth=None).fit(scores, y)
     model = BaseRateThresholdClassifier(inner, cv="prefit").fit(scores, y)
     shares = [np.mean(inner.predict_proba(scores)[:, 1] >= t) for t in (0.2, 0.26, 0.3, 1)]
     assert abs(model.predict(scores).mean() - 0.25) == min(abs(s - 0.25) for s in (*shares, 0))
+    scores, y = np.tile([[0.5], [np.nextafter(0.5, 1)]], (50, 1)), np.tile([0, 1], 50)
+    model = BaseRateThresholdClassifier(Score(), cv=2).fit(scores, y)
+    assert_array_equal(model.predict(scores), y)
 
 
 class Score(ClassifierMixin, BaseEstimator):
@@ -945,12 +942,6 @@ class Score(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return X[:, 0].astype(int)
-
-
-def test_neighbouring_numbers_can_be_told_apart():
-    scores, y = np.tile([0.5, np.nextafter(0.5, 1)], 50), np.tile([0, 1], 50)
-    model = BaseRateThresholdClassifier(Score(), cv=2).fit(scores[:, None], y)
-    assert_array_equal(model.predict(scores[:, None]), y)
 
 
 def test_weights_make_base_rates_and_thresholds():
