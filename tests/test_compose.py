@@ -22,12 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
 import skbiasamp
-from skbiasamp import (
-    AuditedClassifier,
-    DirectionalAuditor,
-    MALSAuditor,
-    amplification_scorer,
-)
+from skbiasamp import AuditedClassifier, DirectionalAuditor, MALSAuditor, amplification_scorer
 from skbiasamp.metrics import directional_amplification
 from skbiasamp.mitigation import CorpusConstraintClassifier
 from skbiasamp.results import AuditReport
@@ -42,7 +37,6 @@ X = pd.DataFrame(NUMBERS, columns=["a", "b", "c"]).assign(race=RACE, sex=SEX)
 CODED = X.assign(race=(RACE == "x").astype(int), sex=(SEX == "m").astype(int))
 QUIET = DirectionalAuditor(interval=None)
 BY = {"sensitive_features": RACE}
-ALL = slice(None)
 
 
 def tree(**options):
@@ -53,16 +47,6 @@ def audited(estimator=None, **options):
     """Wrap a classifier that may see the sensitive feature, if it is a column of X."""
     options = {"auditor": QUIET, "drop_sensitive": False, **options}
     return AuditedClassifier(tree() if estimator is None else estimator, **options)
-
-
-def by_hand(train, test, predicted):
-    return directional_amplification(
-        Y[test],
-        predicted,
-        sensitive_features=RACE[test],
-        y_train=Y[train],
-        sensitive_train=RACE[train],
-    )
 
 
 # ------------------------------------------------------------------ a plain wrapper
@@ -115,7 +99,7 @@ def test_a_classifier_inside_that_needs_the_attribute_gets_it(inside, routed):
     """Without routing `fit` failed, with routing `audit`; both if the attribute is a column."""
     held = CorpusConstraintClassifier(LogisticRegression(), margin=0.01)
     expected = clone(held).fit(NUMBERS, Y, **BY).predict(NUMBERS, **BY)
-    value, accuracy = by_hand(ALL, ALL, expected), np.mean(expected == Y)
+    value, accuracy = directional_amplification(Y, expected, **BY), np.mean(expected == Y)
     coded = np.column_stack([NUMBERS, RACE == "x"])
     with sklearn.config_context(enable_metadata_routing=routed):
         model = held if inside == "alone" else make_pipeline(FunctionTransformer(), held)
@@ -320,7 +304,7 @@ def test_a_stack_with_its_default_final_estimator_can_be_audited():
     seen = CODED.drop(columns="race")
     stack = StackingClassifier([("tree", tree()), ("line", LogisticRegression())])
     model = audited(stack, sensitive="race", drop_sensitive=True).fit(CODED, Y)
-    expected = by_hand(ALL, ALL, stack.fit(seen, Y).predict(seen))
+    expected = directional_amplification(Y, stack.fit(seen, Y).predict(seen), **BY)
     assert model.audit(CODED, Y).published == expected
     # It has probabilities after `fit`: what asks for them before must not say that it has none.
     calibrated = CalibratedClassifierCV(clone(model), cv=2).fit(CODED, Y)

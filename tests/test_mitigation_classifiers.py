@@ -11,6 +11,7 @@ import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
@@ -58,30 +59,24 @@ class Oracle(ClassifierMixin, BaseEstimator):
         return self.classes_[np.asarray(X).argmax(axis=1)]
 
 
-def problem(rng, kind, n_rows=None, n_tasks=None, n_groups=None):
+def problem(rng, kind, n_rows=None, n_tasks=None):
     """Return a fitted classifier and a batch whose own labels keep the bounds.
 
     Its scores tell something of the labels, and exaggerate what tells the groups apart.
     """
-    n_rows = n_rows or rng.integers(200, 1500)
-    n_tasks = n_tasks or rng.integers(2, 15)
-    n_groups = n_groups or rng.integers(2, 4)
+    n_rows, n_tasks = n_rows or rng.integers(20, 1500), n_tasks or rng.integers(2, 15)
+    n_groups = rng.integers(2, 4)
     group = rng.integers(0, n_groups, n_rows)
     if kind == "multiclass":
         shares = rng.dirichlet(np.full(n_tasks, 1.0 if n_tasks < 100 else 20.0), n_groups)
         y = (rng.random((n_rows, 1)) > shares.cumsum(axis=1)[group, :-1]).sum(axis=1)
         member = y[:, None] == np.arange(n_tasks)
     else:
-        y = member = (
-            rng.random((n_rows, n_tasks)) < rng.uniform(0.02, 0.6, (n_groups, n_tasks))[group]
-        )
+        rates = rng.uniform(0.02, 0.6, (n_groups, n_tasks))
+        y = member = rng.random((n_rows, n_tasks)) < rates[group]
     bias = rng.normal(size=(n_groups, n_tasks))
     score = rng.normal(0, 1.5, member.shape) + 1.5 * member + bias[group]
-    if kind == "multiclass":
-        score = np.exp(score)
-        score /= score.sum(axis=1, keepdims=True)
-    else:
-        score = 1 / (1 + np.exp(1.5 - score))
+    score = softmax(score, axis=1) if kind == "multiclass" else expit(score - 1.5)
     # Labels of training are those of the batch but for a few.
     noisy = rng.random(n_rows) < 0.02
     train = np.where(noisy if y.ndim == 1 else noisy[:, None], rng.permutation(y), y).astype(int)
@@ -90,15 +85,11 @@ def problem(rng, kind, n_rows=None, n_tasks=None, n_groups=None):
     return model, score, group, member
 
 
-def shares(member, group, n_groups):
-    table = np.stack([member[group == code].sum(axis=0) for code in range(n_groups)])
-    total = table.sum(axis=0)
-    return table / np.where(total > 0, total, np.nan)
-
-
 def within_margin(model, member, group):
     """Return for each task whether groups have their shares of it, to within the margin."""
-    off = np.abs(shares(member, group, len(model.groups_)) - model.ratios_.to_numpy())
+    table = np.stack([member[group == code].sum(axis=0) for code in model.groups_])
+    total = table.sum(axis=0)
+    off = np.abs(table / np.where(total > 0, total, np.nan) - model.ratios_.to_numpy())
     return ~(off > MARGIN + 1e-9).any(axis=0)
 
 
@@ -107,11 +98,9 @@ def test_feasible_problems_are_solved_and_others_reported(kind):
     rng = np.random.default_rng(0)
     solved = []
     while len(solved) < 40:
-        model, score, group, member = problem(rng, kind, n_rows=int(rng.integers(20, 1500)))
-        if (
-            member.shape[1] != model.ratios_.shape[1]
-            or not within_margin(model, member, group).all()
-        ):
+        model, score, group, member = problem(rng, kind)
+        known = member.shape[1] == model.ratios_.shape[1]
+        if not known or not within_margin(model, member, group).all():
             continue  # a class is missing, or nothing says that it can be solved
         constrained = model.constrain(score, sensitive_features=group)
         y_pred = constrained.y_pred
@@ -188,8 +177,7 @@ def test_one_task_is_chosen_as_integer_programming_does(seed):
 
 @pytest.mark.parametrize("kind", ["multiclass", "multilabel"])
 def test_a_thousand_tasks_take_bounded_time(kind):
-    rng = np.random.default_rng(1)
-    model, score, group, _ = problem(rng, kind, 1000, 1000)
+    model, score, group, _ = problem(np.random.default_rng(1), kind, 1000, 1000)
     score = score[:, -model.ratios_.shape[1] :]
     start = time.process_time()
     constrained = model.constrain(score, sensitive_features=group)
@@ -297,12 +285,10 @@ def test_calibrated_classifiers_are_those_of_scikit_learn():
         alone = CalibratedClassifierCV(GaussianNB(), cv=5).fit(NUMBERS[rows], HIRED[rows])
         assert_allclose(head.predict_proba(NUMBERS), alone.predict_proba(NUMBERS))
     # Each task is calibrated on its own, whether or not the classifier takes several.
-    several = [
-        DomainIndependentClassifier(inside).fit(NUMBERS, BOTH, **BY)
-        for inside in (GaussianNB(), MultiOutputClassifier(GaussianNB()))
-    ]
-    assert_allclose(*[classifier.predict_proba(NUMBERS) for classifier in several])
-    assert_allclose(several[0].predict_proba(NUMBERS)[:, 0], model.predict_proba(NUMBERS)[:, 1])
+    shown = model.predict_proba(NUMBERS)[:, 1]
+    for inside in (GaussianNB(), MultiOutputClassifier(GaussianNB())):
+        several = DomainIndependentClassifier(inside).fit(NUMBERS, BOTH, **BY)
+        assert_allclose(several.predict_proba(NUMBERS)[:, 0], shown)
 
 
 def test_what_only_tells_of_the_group_is_not_learned():
@@ -469,13 +455,10 @@ def test_pairs_are_audited_in_both_directions():
     auditor = DirectionalAuditor("T->A", interval=None)
     audited = AuditedClassifier(model, auditor=auditor).fit(X, verb, sensitive_features=sex)
     X, verb, sex = roles(3000, 1)
-    value = audited.audit(X, verb, sensitive_features=sex).value
-    fitted = audited.estimator_
-    expected = audited.auditor_.score(
-        verb, None, sensitive_features=sex, sensitive_pred=fitted.predict_sensitive(X)
-    )
-    assert value == pytest.approx(expected)
-    assert not hasattr(CorpusConstraintClassifier(LogisticRegression()), "predict_sensitive")
+    group = audited.estimator_.predict_sensitive(X)
+    expected = audited.auditor_.score(verb, None, sensitive_features=sex, sensitive_pred=group)
+    assert audited.audit(X, verb, sensitive_features=sex).value == pytest.approx(expected)
+    assert not hasattr(CorpusConstraintClassifier(LINEAR), "predict_sensitive")
     with pytest.raises(ValueError, match="joint=True needs one label a row"):
         model.fit(X, np.eye(3000, 2, dtype=int), sensitive_features=sex)
 

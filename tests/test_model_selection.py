@@ -102,11 +102,11 @@ def by_hand(model, train, test, response="predict"):
 
 def by_hand_of_weights(weight, train, test):
     """Return the value of a tree that is fitted and audited with weights."""
-    model = tree().fit(NUMBERS[train], Y[train], sample_weight=weight[train])
-    auditor = clone(QUIET)
-    auditor.fit(Y[train], sensitive_features=GROUP[train], sample_weight=weight[train])
-    labels = {"sensitive_features": GROUP[test], "sample_weight": weight[test]}
-    return auditor.score(Y[test], model.predict(NUMBERS[test]), **labels)
+    predicted = tree().fit(NUMBERS[train], Y[train], weight[train]).predict(NUMBERS[test])
+    own, held_out = (
+        {"sensitive_features": GROUP[rows], "sample_weight": weight[rows]} for rows in (train, test)
+    )
+    return clone(QUIET).fit(Y[train], **own).score(Y[test], predicted, **held_out)
 
 
 def crossed(model, X=X, y=Y, **options):
@@ -659,19 +659,17 @@ def test_joint_strata_put_small_groups_into_every_fold():
     assert all(fold.table.set_index("group")["base"]["rare"] == 0.5 for fold in joint.folds)
 
 
-def test_amplification_is_a_score_of_a_cross_audit():
+@pytest.mark.parametrize("routed", [False, True])
+def test_amplification_is_a_score_of_a_cross_audit(routed):
     """It said that the AuditedClassifier has 1 auditors, or lacks the sensitive feature."""
     options = {"scoring": {"own": amplification_scorer(objective="lowest")}, "cv": CV}
-    for routed in (False, True):
-        with sklearn.config_context(enable_metadata_routing=routed):
-            for audit in (
-                crossed(tree(), NUMBERS, auditor=QUIET, n_halvings=0, **options),
-                cross_audit(audited(), X, Y, n_halvings=0, **options),
-            ):
-                assert_allclose(audit.table["own"], -audit.table["value"])
-    both = [QUIET, MALSAuditor(interval=None)]
+    options["n_halvings"] = 0
+    with sklearn.config_context(enable_metadata_routing=routed):
+        passed = crossed(tree(), NUMBERS, auditor=QUIET, **options)
+        for audit in (passed, cross_audit(audited(), X, Y, **options)):
+            assert_allclose(audit.table["own"], -audit.table["value"])
     with pytest.raises(ValueError, match="has 2 auditors, and a score is one number"):
-        crossed(tree(), auditor=both, **options)
+        crossed(tree(), auditor=[QUIET, MALSAuditor(interval=None)], **options)
 
 
 class Reversed(AuditedClassifier):
@@ -774,25 +772,20 @@ def test_estimators_get_the_same_folds_and_draws():
 
 def test_estimators_are_compared_by_several_metrics_and_predicted_groups():
     labels = pd.DataFrame({"t": Y, "u": (NUMBERS[:, 1] > 0).astype(int)})
-    inner = {"tree": tree(), "linear": LogisticRegression()}
-    auditors = {"tree": [QUIET, DirectionalAuditor("T->A", interval=None)], "linear": None}
+    auditors, folds = [QUIET, DirectionalAuditor("T->A", interval=None)], KFold(3)
+    inner = {"tree": (tree(), auditors), "linear": (LogisticRegression(), None)}
     models = {
-        name: audited(
-            MultiOutputClassifier(one), auditor=auditors[name], sensitive_estimator=clone(one)
-        )
-        for name, one in inner.items()
+        name: audited(MultiOutputClassifier(one), auditor=own, sensitive_estimator=one)
+        for name, (one, own) in inner.items()
     }
-    results = cross_audit(models, X, labels, cv=KFold(3), n_halvings=2)
+    results = cross_audit(models, X, labels, cv=folds, n_halvings=2)
     assert list(results) == ["directional A->T", "directional T->A"]
-    for name, one in inner.items():
-        several = MultiOutputClassifier(one)
-        predicted = {
-            "A->T": (cross_val_predict(several, X, labels, cv=KFold(3)), None),
-            "T->A": (None, cross_val_predict(one, NUMBERS, GROUP, cv=KFold(3))),
-        }
-        for way, (tasks, groups) in predicted.items():
+    for name, (one, _) in inner.items():
+        tasks = cross_val_predict(MultiOutputClassifier(one), X, labels, cv=folds)
+        groups = {"sensitive_pred": cross_val_predict(one, NUMBERS, GROUP, cv=folds)}
+        for way, given in {"A->T": {"y_pred": tasks}, "T->A": {"y_pred": None, **groups}}.items():
             expected = directional_amplification(
-                labels, tasks, sensitive_features=GROUP, sensitive_pred=groups, direction=way
+                labels, **given, sensitive_features=GROUP, direction=way
             )
             pooled = results[f"directional {way}"].pooled.table.set_index("model")
             assert pooled.loc[name, "published"] == pytest.approx(expected, abs=1e-12)
