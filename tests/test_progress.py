@@ -7,7 +7,6 @@ import signal
 import struct
 import subprocess
 import sys
-import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -207,20 +206,20 @@ def test_ctrl_c_ends_the_command_with_one_line(tmp_path):
     assert "Traceback" not in said
 
 
-def test_ctrl_c_while_the_command_starts(tmp_path):
-    code = textwrap.dedent(
-        """
-        import sys, _thread
-        class Finder:
-            def find_spec(self, name, *_):
-                if name == "sklearn":
-                    raise KeyboardInterrupt
-        sys.meta_path.insert(0, Finder())
-        from skbiasamp.cli import main
-        sys.exit(main(["audit", "x.csv"]))
-        """
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+STARTS = """
+import sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "sklearn":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Finder())
+from skbiasamp.cli import main
+sys.exit(main(["audit", "x.csv"]))
+"""
+
+
+def test_ctrl_c_while_the_command_starts():
+    found = subprocess.run([sys.executable, "-c", STARTS], capture_output=True, text=True)
     assert (found.returncode, found.stderr) == (130, "skbiasamp: interrupted\n")
 
 
