@@ -215,7 +215,9 @@ def test_what_cannot_be_met_is_said():
     assert not model.constrain(men, **given).table["met"].any()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model.predict(FEATURES, **BY)
+        right, weight = model.predict(FEATURES, **BY) == HIRED, np.arange(2000)
+    score = model.score(FEATURES, HIRED, weight, **BY)
+    assert score == pytest.approx(np.average(right, weights=weight))
     with pytest.raises(ValueError, match="ConstraintClassifier needs the sensitive feature in pr"):
         model.predict(FEATURES)
     with pytest.raises(ValueError, match="group 'x' is in the audited data"):

@@ -924,7 +924,7 @@ def test_scores_that_tie_stay_together_and_neighbouring_numbers_do_not():
 
 
 class Score(ClassifierMixin, BaseEstimator):
-    """Scores rows by their first column, which others predict too."""
+    """Scores rows by their first column, and predicts it."""
 
     def fit(self, X, y):
         self.classes_ = np.array([0, 1])
