@@ -88,6 +88,7 @@ def test_an_auditor_remembers_what_it_has_seen_and_forgets_what_it_saw_before(au
     assert auditor.tasks_ == [1]
     assert auditor.n_samples_fit_ == 8
     assert isinstance(auditor.n_samples_fit_, int)
+    assert auditor.fewest_rows == 1
     assert auditor.contingency_ == Contingency.from_labels(HIRED, sensitive_features=SEX)
     assert auditor.base_rates_.index.tolist() == auditor.y_at_.index.tolist() == ["f", "m"]
     of_sets = isinstance(auditor, MultiAttributeAuditor)

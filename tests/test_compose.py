@@ -275,6 +275,7 @@ NEIGHBOURS = {"estimator": KNeighborsClassifier()}
         ({"sensitive": "race"}, [X[[]]], "X has no columns. Pass one"),
         ({"sensitive": "race", "drop_sensitive": True}, [X[["race"]]], "besides 'race'"),
         ({"sensitive": "rac"}, [X], "no column 'rac': did you mean 'race'"),
+        ({"auditor": []}, [CODED], "auditor is an empty list"),
         ({"auditor": DirectionalAuditor("T->A")}, [CODED, BY], "pass sensitive_estim"),
         ({}, [CODED, {"eval_set": 3}], "let the estimator inside request it: .set_fit"),
         ({}, [CODED, {"eval_set": 3}], "which it can only pass on under metadata rou"),
@@ -295,8 +296,12 @@ def test_an_audit_needs_a_fit_and_the_attribute():
         audited().audit(CODED, Y, **BY)
     with pytest.raises(ValueError, match=r"needs the sensitive feature in audit\. Pass sens"):
         audited().fit(CODED, Y, **BY).audit(CODED, Y)
-    with pytest.raises(ValueError, match=r"auditor must be an auditor, .* got 'directional'"):
-        skbiasamp.audit(Y, Y, **BY, auditor="directional")
+    for auditor, message in (
+        ("directional", r"an auditor, .* got 'directional'"),
+        ([], "empty list"),
+    ):
+        with pytest.raises(ValueError, match=rf"^auditor .*{message}"):
+            skbiasamp.audit(Y, Y, **BY, auditor=auditor)
 
 
 def test_a_stack_with_its_default_final_estimator_can_be_audited():

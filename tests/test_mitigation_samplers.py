@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -117,6 +117,7 @@ def test_verbs_of_one_gender_are_named_or_dropped():
     st.integers(2, 4),
     st.integers(1, 5),
 )
+@example(29, 1.1, 3, 5)  # rounding a linear program loses so many rows that integers are searched
 @settings(max_examples=40)
 def test_every_ratio_is_kept_with_almost_as_many_rows_as_possible(seed, alpha, n_groups, n_tasks):
     rng = np.random.default_rng(seed)
