@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 from sklearn.base import clone
@@ -70,13 +69,9 @@ def test_no_table_is_made_before_it_is_read(monkeypatch, interval):
         made.append(self)
         init(self, *args, **options)
 
-    auditor = DirectionalAuditor(interval=interval)
-    auditor.fit([0, 1, 1, 0] * 9, sensitive_features=list("ffmm") * 9)
+    auditor = fitted(DirectionalAuditor(interval=interval))
     monkeypatch.setattr(pd.DataFrame, "__init__", counted)
-    results = [
-        auditor.audit([0, 1, 1, 0] * 9, [1, 0, 1, 0] * 9, sensitive_features=list("ffmm") * 9)
-        for _ in range(2)
-    ]
+    results = [auditor.audit(HIRED, PREDICTED, sensitive_features=SEX) for _ in range(2)]
     assert not made
     again = pickle.loads(pickle.dumps(results[0]))
     assert made
@@ -93,6 +88,7 @@ def test_an_auditor_remembers_what_it_has_seen_and_forgets_what_it_saw_before(au
     assert auditor.tasks_ == [1]
     assert auditor.n_samples_fit_ == 8
     assert isinstance(auditor.n_samples_fit_, int)
+    assert auditor.fewest_rows == 1
     assert auditor.contingency_ == Contingency.from_labels(HIRED, sensitive_features=SEX)
     assert auditor.base_rates_.index.tolist() == auditor.y_at_.index.tolist() == ["f", "m"]
     of_sets = isinstance(auditor, MultiAttributeAuditor)
@@ -100,15 +96,6 @@ def test_an_auditor_remembers_what_it_has_seen_and_forgets_what_it_saw_before(au
     # A sign, or the lean of MALS.
     assert auditor.y_at_.to_numpy().ravel().tolist() == [0 if auditor.direction is None else -1, 1]
     assert not [name for name in vars(clone(auditor)) if name.endswith("_")]
-    # scikit-learn 1.7.0 cannot draw any estimator that has a table as parameter.
-    if sklearn.__version__ != "1.7.0" or not isinstance(getattr(auditor, "base", ""), pd.DataFrame):
-        diagram = auditor._repr_html_()
-        assert "sk-container" in diagram
-        assert type(auditor).__name__ in diagram
-    again = pickle.loads(pickle.dumps(auditor))
-    result = audited(auditor)
-    assert_frame_equal(audited(again).table, result.table, check_exact=True)
-    assert pickle.loads(pickle.dumps(result)).to_json() == result.to_json()
 
 
 def test_signs_of_own_rates_compare_with_their_mean_over_rows():
@@ -129,10 +116,9 @@ def test_signs_of_own_rates_compare_with_their_mean_over_rows():
 @every_auditor
 def test_an_attribute_by_position_is_told_its_name(auditor):
     who = type(auditor).__name__
+    message = rf"^{who}\.\w+ takes y_train by .* sensitive_features=A"
     for method in (auditor.fit, auditor.partial_fit):
-        with pytest.raises(
-            TypeError, match=rf"^{who}\.\w+ takes y_train by .* sensitive_features=A"
-        ):
+        with pytest.raises(TypeError, match=message):
             method(HIRED, SEX)
     message = rf"^{who}\.\w+ takes y_true and y_pred by position .* Got 3 arguments by position\.$"
     for method in (auditor.score, auditor.audit):
@@ -146,20 +132,12 @@ def test_an_attribute_by_position_is_told_its_name(auditor):
 
 def test_a_group_without_rows_is_undefined_and_left_out():
     auditor = DirectionalAuditor().fit([*HIRED, 1, 0, 1], sensitive_features=[*SEX, *"xxx"])
-    with pytest.warns(
-        UndefinedMetricWarning, match=r"no audited rows for group 'x': its pair is NaN"
-    ):
-        result = auditor.audit(HIRED, PREDICTED, sensitive_features=SEX)
+    with pytest.warns(UndefinedMetricWarning, match=r"rows for group 'x': its pair is NaN"):
+        result = audited(auditor)
     table = result.table.set_index("group")
     assert math.isnan(table.loc["x", "delta"])
     assert table.loc["x", "n"] == 0
     assert float(result) == pytest.approx((0.25 * 1 + 0.25 * -1 * -1) / 2)
-    # A task that training lacks is an exact tie.
-    labels = np.array([[1, 0], [0, 0], [1, 0], [1, 0]])
-    auditor = DirectionalAuditor().fit(labels, sensitive_features=list("ffmm"))
-    assert auditor.y_at_[1].tolist() == [0, 0]
-    table = auditor.audit(labels | [0, 1], labels, sensitive_features=list("ffmm")).table
-    assert (table.loc[table["task"] == 1, "amplification"] == 0).all()
 
 
 @contextmanager
@@ -175,13 +153,12 @@ def warns_once(message):
 def test_one_warning_names_what_is_undefined():
     jobs = ["cook", "clerk", "nurse", "clerk"] * 2
     auditor = DirectionalAuditor("T->A", interval=None).fit(jobs, sensitive_features=SEX)
-    audited = [job.replace("nurse", "clerk") for job in jobs]
+    clerks = [job.replace("nurse", "clerk") for job in jobs]
     with warns_once(r"^no audited rows for task 'nurse': its 2 pairs are NaN and are left out of"):
-        result = auditor.audit(audited, sensitive_features=SEX, sensitive_pred=SEX)
+        result = auditor.audit(clerks, sensitive_features=SEX, sensitive_pred=SEX)
     undefined = result.table.set_index("task")["delta"].isna()
-    assert undefined["nurse"].all()
-    assert not undefined[["cook", "clerk"]].any()
-    auditor = MALSAuditor(interval=None).fit(HIRED, sensitive_features=SEX)
+    assert undefined[undefined].index.unique().tolist() == ["nurse"]
+    auditor = fitted(MALSAuditor(interval=None))
     with warns_once(r"^no predicted rows for task 1: its 2 pairs are NaN and so is the value\.$"):
         assert math.isnan(auditor.audit(HIRED, [0] * 8, sensitive_features=SEX).value)
     labels, guesses = (np.column_stack([one, PREDICTED]) for one in (HIRED, [0] * 8))
@@ -195,19 +172,17 @@ def test_one_warning_names_what_is_undefined():
 
 
 def test_sets_that_no_rows_have_are_named_and_have_no_value():
-    nothing = MultiAttributeAuditor(min_size=2).fit(HIRED, sensitive_features=SEX)
     with pytest.warns(UndefinedMetricWarning, match="no set of tasks occurs often enough"):
-        result = nothing.audit(HIRED, PREDICTED, sensitive_features=SEX)
+        result = audited(fitted(MultiAttributeAuditor(min_size=2)))
     assert math.isnan(float(result))
     assert json.loads(result.to_json(indent=2))["value"] is None
     assert "NaN" not in result.to_json()
 
 
 def test_numbers_and_classes_are_not_compared():
-    auditor = LeakageAuditor(interval=None).fit(HIRED, sensitive_features=SEX)
     ages = np.linspace(20.5, 60, len(SEX))
     with pytest.raises(ValueError, match="sensitive_features must be of one kind in training and"):
-        auditor.score(HIRED, PREDICTED, sensitive_features=ages)
+        fitted(LeakageAuditor(interval=None)).score(HIRED, PREDICTED, sensitive_features=ages)
 
 
 def test_scores_that_hardly_repeat_tell_an_exact_attacker_nothing():
@@ -218,33 +193,21 @@ def test_scores_that_hardly_repeat_tell_an_exact_attacker_nothing():
         auditor.audit(hired, rng.normal(size=(100, 1)), sensitive_features=sex)
 
 
-def test_a_scorer_of_scikit_learn_routes_the_groups():
+def test_a_scorer_of_scikit_learn_routes_the_groups(routing):
     """DESIGN: score has the signature of a metric, so make_scorer and cross_validate take it."""
     rng = np.random.default_rng(0)
     sex = rng.integers(0, 2, 300)
     x = np.column_stack([rng.normal(size=300), sex + rng.normal(size=300)])
     y = (x.sum(axis=1) + rng.normal(size=300) > 0.5).astype(int)
     auditor = DirectionalAuditor().fit(y, sensitive_features=sex)
-    folds = KFold(3)
-    with sklearn.config_context(enable_metadata_routing=True):
-        scorer = make_scorer(auditor.score, greater_is_better=False)
-        scorer = scorer.set_score_request(sensitive_features=True)
-        found = cross_validate(
-            LogisticRegression(),
-            x,
-            y,
-            cv=folds,
-            scoring={"amplification": scorer},
-            params={"sensitive_features": sex},
-        )["test_amplification"]
-    expected = [
-        -auditor.score(
-            y[test],
-            LogisticRegression().fit(x[train], y[train]).predict(x[test]),
-            sensitive_features=sex[test],
-        )
-        for train, test in folds.split(x)
-    ]
+    scorer = make_scorer(auditor.score, greater_is_better=False)
+    scorer = scorer.set_score_request(sensitive_features=True)
+    how = {"cv": KFold(3), "scoring": scorer, "params": {"sensitive_features": sex}}
+    found = cross_validate(LogisticRegression(), x, y, **how)["test_score"]
+    expected = []
+    for train, test in KFold(3).split(x):
+        predicted = LogisticRegression().fit(x[train], y[train]).predict(x[test])
+        expected.append(-auditor.score(y[test], predicted, sensitive_features=sex[test]))
     assert_allclose(found, expected, atol=1e-12)
     assert np.abs(found).min() > 0
 
@@ -265,15 +228,11 @@ def test_base_rates_are_what_the_metric_compares_with(auditor, given):
     labels[5] = 0
     auditor.fit(labels, sensitive_features=group)
     assert auditor.y_at_.shape == auditor.base_rates_.shape
-    rates = auditor.base_rates_
-    if "Multi" in type(auditor).__name__:
-        assert (0, 1) in rates.columns
-        both = labels.all(axis=1)
-        rates = rates[[(0, 1)]]
-        expected = {name: both[group == name].mean() for name in "ab"}
-        shares = {name: (group[both] == name).mean() for name in "ab"}
-    else:
-        rates = rates[[0]]
-        expected = {name: labels[group == name, 0].mean() for name in "ab"}
-        shares = {name: (group[labels[:, 0] == 1] == name).mean() for name in "ab"}
-    assert rates.iloc[:, 0].to_dict() == pytest.approx(expected if given == "group" else shares)
+    several = "Multi" in type(auditor).__name__
+    has = labels.all(axis=1) if several else labels[:, 0] == 1
+    rates = auditor.base_rates_[[(0, 1) if several else 0]].iloc[:, 0].to_dict()
+    expected = {
+        name: has[group == name].mean() if given == "group" else (group[has] == name).mean()
+        for name in "ab"
+    }
+    assert rates == pytest.approx(expected)

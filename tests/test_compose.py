@@ -2,7 +2,6 @@
 
 import pickle
 import warnings
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier, StackingClassifier
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import cross_validate
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -23,12 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
 import skbiasamp
-from skbiasamp import (
-    AuditedClassifier,
-    DirectionalAuditor,
-    MALSAuditor,
-    amplification_scorer,
-)
+from skbiasamp import AuditedClassifier, DirectionalAuditor, MALSAuditor, amplification_scorer
 from skbiasamp.metrics import directional_amplification
 from skbiasamp.mitigation import CorpusConstraintClassifier
 from skbiasamp.results import AuditReport
@@ -55,16 +49,6 @@ def audited(estimator=None, **options):
     return AuditedClassifier(tree() if estimator is None else estimator, **options)
 
 
-def by_hand(train, test, predicted):
-    return directional_amplification(
-        Y[test],
-        predicted,
-        sensitive_features=RACE[test],
-        y_train=Y[train],
-        sensitive_train=RACE[train],
-    )
-
-
 # ------------------------------------------------------------------ a plain wrapper
 
 
@@ -77,19 +61,14 @@ def test_without_an_attribute_it_is_the_classifier_inside():
     wrapped = AuditedClassifier(LogisticRegression()).fit(NUMBERS, Y)
     for method in ("predict", "predict_proba", "decision_function"):
         assert_array_equal(getattr(wrapped, method)(NUMBERS), getattr(plain, method)(NUMBERS))
-    assert wrapped.score(NUMBERS, Y) == plain.score(NUMBERS, Y)
-    weight = np.arange(N) % 3
-    assert wrapped.score(NUMBERS, Y, weight) == plain.score(NUMBERS, Y, weight)
+    for weight in (None, np.arange(N) % 3):
+        assert wrapped.score(NUMBERS, Y, weight) == plain.score(NUMBERS, Y, weight)
     assert wrapped.n_features_in_ == 3
     assert_array_equal(wrapped.classes_, [0, 1])
     assert not hasattr(wrapped, "feature_names_in_")
     assert not hasattr(wrapped, "auditor_")
     with pytest.raises(ValueError, match="fitted without the sensitive feature"):
         wrapped.audit(NUMBERS, Y, **BY)
-
-
-@pytest.mark.filterwarnings(f"ignore:{UNAUDITED}")
-def test_methods_and_tags_are_those_of_the_classifier_inside():
     ridge = AuditedClassifier(RidgeClassifier())
     assert hasattr(clone(ridge).fit(NUMBERS, Y), "decision_function")
     for model in (ridge, clone(ridge).fit(NUMBERS, Y)):
@@ -110,17 +89,8 @@ def test_a_classifier_that_sees_the_group_unasked_is_said_to_see_it():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for drop in (True, False):
-            model = AuditedClassifier(tree(), auditor=QUIET, sensitive="race", drop_sensitive=drop)
-            model.fit(CODED, Y)
+            audited(sensitive="race", drop_sensitive=drop).fit(CODED, Y)
         AuditedClassifier(tree(), auditor=QUIET).fit(CODED, Y, **BY)
-    first = AuditedClassifier.__doc__.splitlines()[0]
-    assert "keeps the sensitive column as a feature unless asked" in first
-
-
-def test_a_pickle_audits_the_same():
-    model = audited(auditor=[QUIET, MALSAuditor()], sensitive="race").fit(CODED, Y)
-    again = pickle.loads(pickle.dumps(model))
-    assert again.audit(CODED, Y)["MALS"].value == model.audit(CODED, Y)["MALS"].value
 
 
 @pytest.mark.parametrize("routed", [False, True], ids=["plain", "routed"])
@@ -128,19 +98,16 @@ def test_a_pickle_audits_the_same():
 def test_a_classifier_inside_that_needs_the_attribute_gets_it(inside, routed):
     """Without routing `fit` failed, with routing `audit`; both if the attribute is a column."""
     held = CorpusConstraintClassifier(LogisticRegression(), margin=0.01)
-    expected = clone(held).fit(NUMBERS, Y, **BY)
-    expected = expected.predict(NUMBERS, **BY)
+    expected = clone(held).fit(NUMBERS, Y, **BY).predict(NUMBERS, **BY)
+    value, accuracy = directional_amplification(Y, expected, **BY), np.mean(expected == Y)
+    coded = np.column_stack([NUMBERS, RACE == "x"])
     with sklearn.config_context(enable_metadata_routing=routed):
         model = held if inside == "alone" else make_pipeline(FunctionTransformer(), held)
         apart = AuditedClassifier(model, auditor=QUIET).fit(NUMBERS, Y, **BY)
-        by_column = AuditedClassifier(model, auditor=QUIET, sensitive=3, drop_sensitive=True)
-        coded = np.column_stack([NUMBERS, RACE == "x"])
-        by_column.fit(coded, Y)
-        value = by_hand(np.arange(N), np.arange(N), expected)
+        by_column = audited(model, sensitive=3, drop_sensitive=True).fit(coded, Y)
         assert apart.audit(NUMBERS, Y, **BY).value == pytest.approx(value)
         assert by_column.audit(coded, Y).value == pytest.approx(value)
         assert_array_equal(by_column.predict(coded), expected)
-        accuracy = np.mean(expected == Y)
         assert by_column.score(coded, Y) == accuracy
         assert apart.score(NUMBERS, Y, **BY) == accuracy
 
@@ -165,11 +132,10 @@ class Constrained(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y, **data):
         self.constraints.load_data(X, y, **data)
-        self.label_ = max(y)
         return self
 
     def predict(self, X):
-        return np.full(len(X), self.label_)
+        raise NotImplementedError
 
 
 class Constraint:
@@ -180,20 +146,18 @@ class Constraint:
 def test_a_classifier_that_takes_the_attribute_by_name_gets_it_without_a_request():
     labels = np.where(RACE == "x", Y | (NUMBERS[:, 1] > 0), Y & (NUMBERS[:, 1] > 0))
     expected = (RACE == "x").astype(int)  # the most frequent label of each
-    apart = AuditedClassifier(MajorityOfGroup(), auditor=QUIET)
-    apart.fit(NUMBERS, labels, **BY)
+    apart = AuditedClassifier(MajorityOfGroup(), auditor=QUIET).fit(NUMBERS, labels, **BY)
     inside = audited(MajorityOfGroup(), sensitive="race").fit(X, labels)
     value = directional_amplification(labels, expected, **BY)
     assert apart.audit(NUMBERS, labels, **BY).value == pytest.approx(value)
     assert inside.audit(X, labels).value == pytest.approx(value)
     assert_array_equal(inside.predict(X), expected)
     # It has no score of its own: accuracy is that of its predictions.
-    accuracy = np.mean(expected == labels)
-    assert inside.score(X, labels) == pytest.approx(accuracy)
-    assert apart.score(NUMBERS, labels, **BY) == pytest.approx(accuracy)
-    weight = np.arange(N)
-    weighted = np.average(expected == labels, weights=weight)
-    assert inside.score(X, labels, sample_weight=weight) == pytest.approx(weighted)
+    accuracy, weight = expected == labels, np.arange(N)
+    assert inside.score(X, labels) == pytest.approx(accuracy.mean())
+    assert apart.score(NUMBERS, labels, **BY) == pytest.approx(accuracy.mean())
+    weighted = inside.score(X, labels, sample_weight=weight)
+    assert weighted == pytest.approx(np.average(accuracy, weights=weight))
     found = cross_validate(inside, X, labels, cv=2, scoring=amplification_scorer())
     assert np.isfinite(found["test_score"]).all()
     folds = skbiasamp.cross_audit(MajorityOfGroup(), X, labels, **BY, cv=2, n_halvings=0)
@@ -203,25 +167,21 @@ def test_a_classifier_that_takes_the_attribute_by_name_gets_it_without_a_request
 
 
 def test_constraints_inside_get_the_attribute():
-    model = audited(Constrained(Constraint()), sensitive="race")
-    model.fit(X, Y)
+    model = audited(Constrained(Constraint()), sensitive="race").fit(X, Y)
     assert_array_equal(np.ravel(model.estimator_.constraints.seen), RACE)
 
 
 def test_a_step_that_lacks_the_attribute_is_told_how_to_request_it():
     pipeline = make_pipeline(FunctionTransformer(), MajorityOfGroup())
     with pytest.raises(TypeError) as caught:
-        AuditedClassifier(pipeline, auditor=QUIET, sensitive="race", drop_sensitive=False).fit(X, Y)
+        audited(pipeline, sensitive="race").fit(X, Y)
     (note,) = [one for one in caught.value.__notes__ if "pipeline" in one][:1]
     assert "enable_metadata_routing=True" in note
     assert ".set_predict_request(sensitive_features=True)" in note
     with sklearn.config_context(enable_metadata_routing=True):
         asked = MajorityOfGroup().set_fit_request(sensitive_features=True)
         asked = asked.set_predict_request(sensitive_features=True)
-    pipeline = make_pipeline(FunctionTransformer(), asked)
-    model = AuditedClassifier(pipeline, auditor=QUIET, sensitive="race", drop_sensitive=False).fit(
-        X, Y
-    )
+    model = audited(make_pipeline(FunctionTransformer(), asked), sensitive="race").fit(X, Y)
     assert np.isfinite(model.audit(X, Y).value)
 
 
@@ -232,12 +192,10 @@ def test_a_step_that_lacks_the_attribute_is_told_how_to_request_it():
 def test_positions_in_arrays(container):
     table, group = np.column_stack([NUMBERS, RACE == "x"]), {"sensitive_features": RACE == "x"}
     model = audited(LogisticRegression(), sensitive=3, drop_sensitive=True)
-    model.fit(container(table), Y)
+    value = model.fit(container(table), Y).audit(container(table), Y).value
     other = audited(LogisticRegression()).fit(container(NUMBERS), Y, **group)
     assert model.estimator_.n_features_in_ == 3
-    assert_allclose(
-        model.audit(container(table), Y).value, other.audit(container(NUMBERS), Y, **group).value
-    )
+    assert_allclose(value, other.audit(container(NUMBERS), Y, **group).value)
 
 
 # ------------------------------------------------------------------ the audit
@@ -245,7 +203,8 @@ def test_positions_in_arrays(container):
 
 def test_a_list_of_auditors_gives_a_report():
     auditors = [QUIET, DirectionalAuditor(base="train", interval=None), MALSAuditor(interval=None)]
-    report = audited(auditor=auditors, sensitive="race").fit(CODED, Y).audit(CODED, Y)
+    model = audited(auditor=auditors, sensitive="race").fit(CODED, Y)
+    report = pickle.loads(pickle.dumps(model)).audit(CODED, Y)
     assert isinstance(report, AuditReport)
     assert list(report) == ["directional A->T", "directional A->T #2", "MALS"]
     alone = audited(auditor=auditors[1], sensitive="race").fit(CODED, Y)
@@ -255,79 +214,30 @@ def test_a_list_of_auditors_gives_a_report():
 def test_the_attribute_is_predicted_from_everything_but_itself():
     auditor = DirectionalAuditor("T->A", interval=None)
     model = audited(auditor=auditor, sensitive="race", sensitive_estimator=LogisticRegression())
-    other = LogisticRegression().fit(CODED.drop(columns="race"), CODED.race)
-    predicted = other.predict(CODED.drop(columns="race"))
-    expected = auditor.fit(Y, sensitive_features=CODED.race)
-    expected = expected.score(Y, sensitive_features=CODED.race, sensitive_pred=predicted)
+    others = CODED.drop(columns="race")
+    predicted = LogisticRegression().fit(others, CODED.race).predict(others)
+    known = auditor.fit(Y, sensitive_features=CODED.race)
+    expected = known.score(Y, sensitive_features=CODED.race, sensitive_pred=predicted)
     assert model.fit(CODED, Y).audit(CODED, Y).value == expected
     assert (predicted != CODED.race).any()
-
-
-def test_combinations_of_attributes_are_predicted_together():
+    # Combinations are predicted together.
     both = X[["race", "sex"]]
-    auditor = DirectionalAuditor("T->A", interval=None)
     model = audited(auditor=auditor, sensitive_estimator=tree())
     model.fit(NUMBERS, Y, sensitive_features=both)
     joined = both.race + both.sex
     predicted = tree().fit(NUMBERS, joined).predict(NUMBERS)
-    expected = directional_amplification(
-        Y, None, sensitive_features=joined, sensitive_pred=predicted, direction="T->A"
-    )
+    given = {"sensitive_features": joined, "sensitive_pred": predicted}
+    expected = directional_amplification(Y, None, **given, direction="T->A")
     assert_allclose(model.audit(NUMBERS, Y, sensitive_features=both).published, expected)
 
 
 # ------------------------------------------------------------------ in scikit-learn
 
 
-class Spy(DecisionTreeClassifier):
-    """A tree that writes down the rows it is trained on, by their number in the first column."""
-
-    seen: ClassVar[list] = []
-
-    def fit(self, X, y, sample_weight=None):
-        Spy.seen.append(np.asarray(X)[:, 0].astype(int))
-        return super().fit(X, y, sample_weight)
-
-
-def test_signs_are_those_of_each_training_fold():
-    # Nearly independent, so that folds disagree on the signs.
-    rng = np.random.default_rng(12)
-    n = 120
-    group, label = rng.integers(0, 2, n), rng.integers(0, 2, n)
-    data = pd.DataFrame({"row": np.arange(n), "noise": rng.normal(size=n), "group": group})
-    model = AuditedClassifier(
-        Spy(max_depth=2), auditor=QUIET, sensitive="group", drop_sensitive=False
-    )
-    Spy.seen.clear()
-    signs = []
-
-    def watch(estimator, X, y):
-        signs.append(estimator.auditor_.y_at_.to_numpy())
-        return 0.0
-
-    search = GridSearchCV(model, {"estimator__max_depth": [1, 2]}, scoring=watch, cv=8)
-    search.fit(data, label)
-    assert len(Spy.seen) == 17  # two candidates of eight folds, and the refit
-    for rows, sign in zip(Spy.seen[:16], signs, strict=True):
-        assert len(rows) == n - n // 8
-        a, t = group[rows], label[rows]
-        expected = [
-            np.sign(len(rows) * ((a == g) & (t == 1)).sum() - (a == g).sum() * t.sum())
-            for g in (0, 1)
-        ]
-        assert_array_equal(sign[:, 0], expected)
-    assert len({sign.tobytes() for sign in signs}) > 1
-
-
-GIVEN = X[["a", "b", "c", "race"]]
-PLAIN = GIVEN[["a", "b", "c"]]
-
-
 def test_under_routing_weights_are_asked_for_inside(routing):
     weight = RNG.integers(1, 4, N)
     inner = tree().set_fit_request(sample_weight=True)
-    model = AuditedClassifier(inner, auditor=QUIET)
-    model.fit(NUMBERS, Y, **BY, sample_weight=weight)
+    model = AuditedClassifier(inner, auditor=QUIET).fit(NUMBERS, Y, **BY, sample_weight=weight)
     plain = tree().fit(NUMBERS, Y, sample_weight=weight)
     assert_array_equal(model.predict(NUMBERS), plain.predict(NUMBERS))
     assert model.auditor_.contingency_.total == weight.sum()
@@ -355,46 +265,28 @@ def test_text_that_the_classifier_cannot_read_is_pointed_at():
 # ------------------------------------------------------------------ errors
 
 
+NEIGHBOURS = {"estimator": KNeighborsClassifier()}
+
+
 @pytest.mark.parametrize(
-    ("options", "given", "error", "message"),
+    ("options", "given", "message"),
     [
-        ({"sensitive": 0}, [NUMBERS[:, 0]], ValueError, "its shape is (400,). Pass sensitive_feat"),
-        ({"sensitive": "race"}, [X[[]]], ValueError, "X has no columns. Pass one"),
-        ({}, [X[[]], BY], ValueError, "X has no columns"),
-        (
-            {"sensitive": "race", "drop_sensitive": True},
-            [X[["race"]]],
-            ValueError,
-            "besides 'race'",
-        ),
-        ({"sensitive": "rac"}, [X], ValueError, "no column 'rac': did you mean 'race'"),
-        ({"auditor": []}, [CODED], ValueError, "auditor is an empty list"),
-        ({"auditor": DirectionalAuditor("T->A")}, [CODED, BY], ValueError, "pass sensitive_estim"),
-        ({}, [CODED, {"eval_set": 3}], ValueError, "let the estimator inside request it: .set_fit"),
-        ({}, [CODED, {"eval_set": 3}], ValueError, "which it can only pass on under metadata rou"),
-        (
-            {"estimator": KNeighborsClassifier()},
-            [CODED, {"sample_weight": np.ones(N)}],
-            TypeError,
-            "KNeighborsClassifier takes no sample_weight in fit",
-        ),
-        (
-            {"auditor": DirectionalAuditor},
-            [CODED, BY],
-            TypeError,
-            "got the class DirectionalAuditor. Pass an instance: DirectionalAuditor().",
-        ),
-        (
-            {"auditor": ["directional"]},
-            [CODED, BY],
-            TypeError,
-            "such as DirectionalAuditor(); got 'directional', which has no method audit.",
-        ),
+        ({"sensitive": 0}, [NUMBERS[:, 0]], "its shape is (400,). Pass sensitive_feat"),
+        ({"sensitive": "race"}, [X[[]]], "X has no columns. Pass one"),
+        ({"sensitive": "race", "drop_sensitive": True}, [X[["race"]]], "besides 'race'"),
+        ({"sensitive": "rac"}, [X], "no column 'rac': did you mean 'race'"),
+        ({"auditor": []}, [CODED], "auditor is an empty list"),
+        ({"auditor": DirectionalAuditor("T->A")}, [CODED, BY], "pass sensitive_estim"),
+        ({}, [CODED, {"eval_set": 3}], "let the estimator inside request it: .set_fit"),
+        ({}, [CODED, {"eval_set": 3}], "which it can only pass on under metadata rou"),
+        (NEIGHBOURS, [CODED, {"sample_weight": np.ones(N)}], "takes no sample_weight in fit"),
+        ({"auditor": DirectionalAuditor}, [CODED, BY], "Pass an instance: DirectionalAuditor()."),
+        ({"auditor": ["directional"]}, [CODED, BY], "got 'directional', which has no method audit"),
     ],
 )
-def test_errors_say_what_to_write_instead(options, given, error, message):
+def test_errors_say_what_to_write_instead(options, given, message):
     features, passed = (*given, {})[:2]
-    with pytest.raises(error) as caught:
+    with pytest.raises((ValueError, TypeError)) as caught:
         audited(**options).fit(features, Y, **passed)
     assert message in " ".join(str(caught.value).split())
 
@@ -404,31 +296,21 @@ def test_an_audit_needs_a_fit_and_the_attribute():
         audited().audit(CODED, Y, **BY)
     with pytest.raises(ValueError, match=r"needs the sensitive feature in audit\. Pass sens"):
         audited().fit(CODED, Y, **BY).audit(CODED, Y)
-
-
-@pytest.mark.parametrize(
-    ("auditors", "message"),
-    [
-        ("directional", "auditor must be an auditor, .* got 'directional'"),
-        (
-            [QUIET, DirectionalAuditor],
-            r"got the class DirectionalAuditor. Pass an instance: Direct",
-        ),
-        ([], "auditor is an empty list: pass one auditor or more"),
-    ],
-)
-def test_audit_asks_for_auditors(auditors, message):
-    with pytest.raises(ValueError, match=message):
-        skbiasamp.audit(Y, Y, **BY, auditor=auditors)
+    for auditor, message in (
+        ("directional", r"an auditor, .* got 'directional'"),
+        ([], "empty list"),
+    ):
+        with pytest.raises(ValueError, match=rf"^auditor .*{message}"):
+            skbiasamp.audit(Y, Y, **BY, auditor=auditor)
 
 
 def test_a_stack_with_its_default_final_estimator_can_be_audited():
     """Its methods are there after `fit` only."""
+    seen = CODED.drop(columns="race")
     stack = StackingClassifier([("tree", tree()), ("line", LogisticRegression())])
-    model = AuditedClassifier(stack, auditor=QUIET, sensitive="race", drop_sensitive=True)
-    model.fit(GIVEN, Y)
-    expected = by_hand(slice(None), slice(None), stack.fit(PLAIN, Y).predict(PLAIN))
-    assert model.audit(GIVEN, Y).published == expected
+    model = audited(stack, sensitive="race", drop_sensitive=True).fit(CODED, Y)
+    expected = directional_amplification(Y, stack.fit(seen, Y).predict(seen), **BY)
+    assert model.audit(CODED, Y).published == expected
     # It has probabilities after `fit`: what asks for them before must not say that it has none.
-    calibrated = CalibratedClassifierCV(clone(model), cv=2).fit(GIVEN, Y)
-    assert_allclose(calibrated.predict_proba(GIVEN).sum(axis=1), 1)
+    calibrated = CalibratedClassifierCV(clone(model), cv=2).fit(CODED, Y)
+    assert_allclose(calibrated.predict_proba(CODED).sum(axis=1), 1)

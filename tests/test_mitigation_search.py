@@ -31,7 +31,7 @@ from sklearn.model_selection import (
 )
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder
 
 from skbiasamp import (
     DirectionalAuditor,
@@ -44,7 +44,6 @@ from skbiasamp.metrics import DifferentialFairnessAuditor
 from skbiasamp.mitigation import (
     CorpusConstraintClassifier,
     DomainIndependentClassifier,
-    GroupOverSampler,
     MixedClassifier,
     NoiseRandomizer,
     RatioBalancer,
@@ -72,12 +71,12 @@ def people():
     return draw_people(1200, 0)
 
 
-def compared(X, y, sex, estimators, auditor=None, **options):
+def compared(people, estimators, auditor=None, **options):
     """Search without a limit: all are trained, none is chosen. The first is the model as it is."""
+    X, y, sex = people
     (_, first), *others = estimators.items()
     options = {"candidates": dict(others), "auditor": auditor, "limit": None, **options}
-    options = {"uses_group": True, **options}
-    return search(first, X, y, sensitive_features=sex, **options)
+    return search(first, X, y, sensitive_features=sex, **{"uses_group": True, **options})
 
 
 # --------------------------------------------------------------------------- what is measured
@@ -97,7 +96,7 @@ def test_what_is_measured_is_what_happens_on_each_fold_and_on_all_rows(people):
         "groups": DomainIndependentClassifier(LINEAR, calibration=None),
     }
     auditors = [DirectionalAuditor(confidence_level=0.9), MALSAuditor(interval=None)]
-    comparison = compared(X, y, sex, estimators, auditors, cv=splits)
+    comparison = compared(people, estimators, auditors, cv=splits)
     folds = {name: [] for name in estimators}
     predicted = {name: np.empty(len(y), int) for name in estimators}
     for name, (train, test) in product(estimators, splits):
@@ -143,147 +142,57 @@ def test_what_is_measured_is_what_happens_on_each_fold_and_on_all_rows(people):
     assert np.isnan(mals.loc["groups", "difference_low"])
 
 
-def test_remedies_get_the_attribute_wherever_they_ask_for_it(people):
-    X, y, sex = people
-    frame = pd.DataFrame(X, columns=["test", "height"])
-    with_sex = frame.assign(sex=sex)
-    drop = make_column_transformer(("passthrough", ["test", "height"]))
-    constrained = CorpusConstraintClassifier(LINEAR, margin=0.01)
-    alone = DomainIndependentClassifier(LINEAR)
-    comparison = compared(
-        with_sex,
-        y,
-        sex,
-        {
-            "none": make_pipeline(drop, LINEAR),
-            "constraints": make_pipeline(drop, constrained),
-            "constraints by column": CorpusConstraintClassifier(
-                LINEAR, margin=0.01, sensitive="sex", drop_sensitive=True
-            ),
-            "groups": make_pipeline(drop, StandardScaler(), alone),
-            "groups by column": DomainIndependentClassifier(
-                make_pipeline(StandardScaler(), LINEAR), sensitive="sex"
-            ),
-        },
-        [DirectionalAuditor(), MALSAuditor()],
-        random_state=0,
-    )
-    for remedy in ("constraints", "groups"):
-        passed, by_column = (
-            comparison.measures[comparison.measures["mitigation"] == name]["value"]
-            for name in (remedy, f"{remedy} by column")
-        )
-        # Each group is standardised on its own in one of them.
-        assert_allclose(passed, by_column, atol=0.01)
-    # Constraints are kept in the predictions of held-out rows, which takes their attribute.
-    assert abs(values(comparison, "constraints", "MALS")) < 0.04
-    assert values(comparison, "none", "MALS") > 0.1
-    assert values(comparison, "groups", "directional A->T", "change_high") < -0.1
-
-
 def test_samplers_in_a_pair_and_in_a_pipeline_of_imblearn_are_the_same(people):
     pipeline = pytest.importorskip("imblearn.pipeline")
-    X, y, sex = people
     balancer = RatioBalancer(random_state=0)
-    comparison = compared(
-        X,
-        y,
-        sex,
-        {
-            "none": LINEAR,
-            "pair": (balancer, LINEAR),
-            "pipeline": pipeline.make_pipeline(balancer, LINEAR),
-            "repeated": (GroupOverSampler(random_state=0), LINEAR),
-            "both": (balancer, DomainIndependentClassifier(LINEAR)),
-            "by column": (
-                RatioBalancer(sensitive=lambda X: X[:, 1] > 0.5, random_state=0),
-                LINEAR,
-            ),
-        },
-        random_state=0,
-    )
-    by_name = {
-        name: part["value"].to_numpy() for name, part in comparison.measures.groupby("mitigation")
+    by_column = RatioBalancer(sensitive=lambda X: X[:, 1] > 0.5, random_state=0)
+    estimators = {
+        "none": LINEAR,
+        "pair": (balancer, LINEAR),
+        "pipeline": pipeline.make_pipeline(balancer, LINEAR),
+        "both": (balancer, DomainIndependentClassifier(LINEAR)),
+        "by column": (by_column, LINEAR),
     }
-    assert_allclose(by_name["pair"], by_name["pipeline"], rtol=0, atol=0)
-    for name in ("pair", "repeated", "both", "by column"):
+    comparison = compared(people, estimators, random_state=0)
+    table = comparison.measures.pivot(index="measure", columns="mitigation", values="value")
+    assert table["pair"].tolist() == table["pipeline"].tolist()
+    for name in ("pair", "both", "by column"):
         assert values(comparison, name, "directional A->T", "change_high") < 0
 
 
 def test_jobs_and_seeds_do_not_change_numbers(people):
-    X, y, sex = people
     estimators = {
         "none": RandomForestClassifier(5),
         "pair": (RatioBalancer(), LINEAR),
         "noise": make_pipeline(NoiseRandomizer(1), RandomForestClassifier(5)),
     }
-    tables = [
-        compared(X, y, sex, estimators, cv=3, random_state=0, n_jobs=jobs).measures
-        for jobs in (None, 2)
-    ]
-    pd.testing.assert_frame_equal(*tables)
-    other = compared(X, y, sex, estimators, cv=3, random_state=1).measures
-    assert not np.allclose(other["value"], tables[0]["value"])
+    first, same, other = (
+        compared(people, estimators, cv=3, random_state=seed, n_jobs=jobs).measures
+        for seed, jobs in ((0, None), (0, 2), (1, None))
+    )
+    pd.testing.assert_frame_equal(first, same)
+    assert not np.allclose(other["value"], first["value"])
 
 
-def test_labels_of_several_classes_and_of_several_a_row(people):
+def test_labels_of_several_classes(people):
     X, y, sex = (column[:600] for column in people)
-    three = y + (X[:, 0] > 1)
-    comparison = compared(
-        X,
-        np.array(["no", "perhaps", "yes"])[three],
-        sex,
-        {"none": LINEAR, "groups": DomainIndependentClassifier(LINEAR)},
-        [LeakageAuditor(n_draws=2, n_resamples=50), DirectionalAuditor()],
-        cv=3,
-        random_state=0,
-    )
+    job = np.array(["no", "perhaps", "yes"])[y + (X[:, 0] > 1)]
+    estimators = {"none": LINEAR, "groups": DomainIndependentClassifier(LINEAR)}
+    auditors = [LeakageAuditor(n_draws=2, n_resamples=50), DirectionalAuditor()]
+    how = {"cv": 3, "random_state": 0, "stratify": "joint"}
+    comparison = compared((X, job, sex), estimators, auditors, **how)
     assert comparison.amplifications == ["leakage", "directional A->T"]
-    both = np.column_stack([y, X[:, 0] + X[:, 1] > 0.5])
-    model = MultiOutputClassifier(LINEAR)
-    comparison = compared(
-        X,
-        both,
-        sex,
-        {
-            "none": model,
-            "groups": DomainIndependentClassifier(model),
-            "constraints": CorpusConstraintClassifier(model),
-            "pair": (RatioBalancer(random_state=0), model),
-            "noise": make_pipeline(NoiseRandomizer(1), model),
-        },
-        [DirectionalAuditor(), MultiAttributeAuditor()],
-        cv=3,
-        stratify="joint",
-        random_state=0,
-    )
-    assert np.isfinite(comparison.measures["value"]).all()
-    assert len(comparison.measures) == 5 * 4
-    audited = cross_audit(
-        model,
-        X,
-        both,
-        sensitive_features=sex,
-        auditor=[DirectionalAuditor(interval=None), MultiAttributeAuditor(interval=None)],
-        cv=3,
-        stratify="joint",
-        n_halvings=0,
-        random_state=0,
-    )
-    for name in comparison.amplifications:
-        assert values(comparison, "none", name) == pytest.approx(audited[name].value)
+    how |= {"auditor": [DirectionalAuditor(interval=None)], "n_halvings": 0}
+    audited = cross_audit(LINEAR, X, job, sensitive_features=sex, **how)["directional A->T"]
+    assert values(comparison, "none", "directional A->T") == pytest.approx(audited.value)
 
 
-@pytest.mark.parametrize(
-    ("scoring", "names"),
-    [(["accuracy", "f1"], ["accuracy", "f1"]), (make_scorer(f1_score), ["score"])],
-    ids=["names", "scorer"],
-)
-def test_scores_as_scikit_learn_takes_them(people, scoring, names):
-    X, y, sex = people
+@pytest.mark.parametrize("scoring", [["accuracy", "f1"], make_scorer(f1_score)], ids=type)
+def test_scores_as_scikit_learn_takes_them(people, scoring):
+    X, y, _ = people
     splits = list(StratifiedKFold(3).split(X, y))
-    estimators = {"none": LINEAR}
-    comparison = compared(X, y, sex, estimators, cv=splits, scoring=scoring)
+    comparison = compared(people, {"none": LINEAR}, cv=splits, scoring=scoring)
+    names = scoring if isinstance(scoring, list) else ["score"]
     assert comparison.scores == names
     expected = cross_val_score(LINEAR, X, y, cv=splits, scoring="f1").mean()
     assert values(comparison, "none", names[-1]) == pytest.approx(expected, abs=1e-12)
@@ -291,19 +200,20 @@ def test_scores_as_scikit_learn_takes_them(people, scoring, names):
 
 def test_folds_that_overlap_say_less(people):
     X, y, sex = people
-    estimators = {"none": LINEAR}
-    estimators["forest"] = RandomForestClassifier(5, random_state=0)
+    estimators = {"none": LINEAR, "forest": RandomForestClassifier(5, random_state=0)}
     cv = ShuffleSplit(6, test_size=0.4, random_state=0)
-    comparison = compared(X, y, sex, estimators, cv=cv)
+    comparison = compared(people, estimators, cv=cv)
     # Rows that are tested twice are not independent.
     table = comparison.comparisons["directional A->T"].table.set_index("model")
     assert table["difference_low"].isna().all()
     assert np.isfinite(table.loc["forest", "difference"])
     audited = cross_audit(LINEAR, X, y, sensitive_features=sex, cv=cv)
-    row = comparison.measures[comparison.measures["measure"] == "directional A->T"]
-    assert_allclose(
-        row[["value", "low", "high"]].to_numpy()[0], [audited.value, audited.low, audited.high]
-    )
+    for name in ("value", "low", "high"):
+        found = values(comparison, "none", "directional A->T", name)
+        assert found == pytest.approx(getattr(audited, name))
+
+
+ENCODE = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
 
 
 def with_text(people):
@@ -312,63 +222,32 @@ def with_text(people):
     return pd.DataFrame({"test": X[:, 0], "job": job}), y, sex
 
 
-def test_noise_hides_what_text_reveals(people):
-    X, y, sex = with_text(people)
-    encode = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
-    models = {
-        name: make_pipeline(noise, encode, LINEAR)
-        for name, noise in (
-            ("none", "passthrough"),
-            ("noise 0", NoiseRandomizer(0)),
-            ("noise 8", NoiseRandomizer(8)),
-        )
-    }
-    comparison = compared(X, y, sex, models, cv=3, random_state=0)
-    assert values(comparison, "none", "directional A->T") > 0.05
-    assert values(comparison, "noise 0", "f1", "change") == 0
-    low, high = (
-        values(comparison, "noise 8", "directional A->T", f"change_{end}")
-        for end in ("low", "high")
-    )
-    assert low < high < 0
-    assert comparison.measures["error"].isna().all()
-
-
 def test_a_mitigation_that_fails_is_a_row_with_its_error(people):
-    X, y, sex = with_text(people)
-    encode = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
-    estimators = {
-        "none": make_pipeline(encode, LINEAR),
-        "text": (RatioBalancer(), LINEAR),
-        "again": make_pipeline(encode, LINEAR),
-    }
-    options = {"cv": 3, "random_state": 0}
+    model, options = make_pipeline(ENCODE, LINEAR), {"cv": 3, "random_state": 0}
+    estimators = {"none": model, "text": (RatioBalancer(), LINEAR), "again": model}
     with pytest.warns(FitFailedWarning, match="'text' failed .* could not convert string"):
-        comparison = compared(X, y, sex, estimators, **options)
+        comparison = compared(with_text(people), estimators, **options)
     rows = comparison.measures.set_index("mitigation")
     assert rows.loc["text", "error"].str.startswith("ValueError: could not convert string").all()
     assert rows.loc["text", "value"].isna().all()
     assert rows.loc[["none", "again"], "error"].isna().all()
     status = comparison.table.set_index("candidate")["status"]
-    assert status.to_dict() == {"none": "inconclusive", "again": "inconclusive", "text": "failed"}
+    assert status.index[status == "failed"].tolist() == ["text"]
     assert "\ntext failed: ValueError: could not convert" in repr(comparison)
     # Of the model that all others are compared with, an error is an error.
     with pytest.raises(ValueError, match="could not convert string"):
-        compared(X, y, sex, {"none": LINEAR}, **options)
+        compared(with_text(people), {"none": LINEAR}, **options)
 
 
 def test_a_mitigation_that_changes_nothing_is_named(people):
-    X, y, sex = people
+    X, y, _ = people
     forest = RandomForestClassifier(5, random_state=0)
-    estimators = {"none": LINEAR, "same": LINEAR, "forest": forest}
     splits = list(StratifiedKFold(3).split(X, y))
-    comparison = compared(X, y, sex, estimators, cv=splits)
+    comparison = compared(people, {"none": LINEAR, "same": LINEAR, "forest": forest}, cv=splits)
     assert values(comparison, "same", "accuracy", "rows_changed") == 0
-    ours, theirs = (
-        cross_val_predict(model, X, y, cv=splits) for model in (forest, estimators["none"])
-    )
-    share = np.mean(ours != theirs)
-    assert values(comparison, "forest", "accuracy", "rows_changed") == pytest.approx(share)
+    ours, theirs = (cross_val_predict(model, X, y, cv=splits) for model in (forest, LINEAR))
+    share = values(comparison, "forest", "accuracy", "rows_changed")
+    assert share == pytest.approx(np.mean(ours != theirs))
     text = "same changed nothing: its predictions are those of “none” in every row."
     assert text in repr(comparison).splitlines()
     assert repr(comparison).count("changed nothing") == 1
@@ -385,29 +264,21 @@ NEEDS_GROUP = {"a": CorpusConstraintClassifier(LINEAR)}
     ("options", "error", "message"),
     [
         ({"candidates": {"none": LINEAR}}, ValueError, "has the name 'none'"),
-        ({"candidates": {"a": (LINEAR, LINEAR)}}, TypeError, "which does not predict"),
         ({"candidates": {"a": (RatioBalancer(),)}}, TypeError, "or a pair of sampler"),
-        ({"candidates": [LINEAR]}, TypeError, "'candidates' .* instance of 'dict'"),
         ({"candidates": "all"}, TypeError, "'candidates' .* Got 'all' instead"),
         ({"candidates": NEEDS_GROUP}, ValueError, r"\['a'\] needs the group .* uses_group=True"),
         ({"estimator": RatioBalancer()}, TypeError, r"\['none'\] is RatioBalancer\(\)"),
-        ({"estimator": LogisticRegression}, TypeError, "which does not predict"),
         ({"auditor": DirectionalAuditor("T->A")}, ValueError, "classifier that learns to predict"),
-        ({"auditor": MALSAuditor}, TypeError, r"^auditor must .* got the class MALSAuditor\. Pas"),
-        ({"auditor": []}, ValueError, "auditor is an empty list: pass one auditor or more"),
         ({"sensitive_features": ["f", "m"]}, ValueError, "sensitive_features has 2 rows but X"),
-        ({"sensitive_features": "sex"}, TypeError, "one value a row. Got str instead"),
         ({"sensitive_features": [None, *"fm" * 599, "f"]}, ValueError, r"Auditor\(missing='drop'"),
         ({"also": ["a", "b"]}, ValueError, "also has 2 rows but X"),
         ({"also": {"age": range(1200)}}, ValueError, "got 1,200 values .* 20 or fewer: merge"),
         ({"limit": 0}, ValueError, "The 'limit' parameter of search"),
-        ({"stratify": "all"}, ValueError, "stratify"),
+        ({"limit": 2}, ValueError, r"limit is 2, and directional A->T cannot .* are 0\.02"),
         ({"cv": "five"}, ValueError, "The 'cv' parameter of search"),
         ({"scoring": [accuracy_score]}, ValueError, "Use a dict of score name mapped to the scor"),
         ({"scoring": 3}, TypeError, "The 'scoring' parameter of search .* Got 3 instead"),
-        ({"scoring": []}, ValueError, "Empty list was given"),
         ({"X": pd.DataFrame(index=range(1200))}, ValueError, "no columns"),
-        ({"X": None}, ValueError, "NoneType"),
     ],
 )
 def test_what_cannot_be_compared_is_said(people, options, error, message):
@@ -445,24 +316,27 @@ def people_and_predictions():
     """Return labels with groups, and predictions as columns, named for what each does."""
     rng = np.random.default_rng(0)
     sex = np.repeat(["f", "m"], 10_000)
-    y = np.concatenate([rng.permutation([1] * k + [0] * (10_000 - k)) for k in (4000, 6000)])
-
-    def changed(f, m):
-        """Change predictions of so many rows of each group: positive numbers become 1."""
-        column = y.copy()
-        for own, n in (("f", f), ("m", m)):
-            rows = np.flatnonzero((sex == own) & (y == (n < 0)))
-            column[rng.choice(rows, abs(n), replace=False)] = int(n > 0)
-        return column
-
-    columns = {
-        "far above": changed(-1500, 1500),
-        "good": changed(-50, -50),
-        "cheap and above": changed(-400, 400),
-        "costly": changed(800, 800),
-        "below": changed(1500, -1500),
+    y = np.concatenate([rng.permutation(np.arange(10_000) < k) for k in (4000, 6000)]).astype(int)
+    # So many predictions of women and men are changed to 1, or to 0.
+    moves = {
+        "far above": (-1500, 1500),
+        "good": (-50, -50),
+        "cheap and above": (-400, 400),
+        "costly": (800, 800),
+        "below": (1500, -1500),
     }
-    return np.column_stack(list(columns.values())), y, sex, list(columns)
+    cells = [sex == one for one in "fm"]
+    return changed(rng, y, cells, moves.values()), y, sex, list(moves)
+
+
+def changed(rng, y, cells, columns):
+    """Return columns of predictions, with so many of each cell of rows changed to 1, or to 0."""
+    predicted = np.repeat(y[:, None], len(columns), axis=1)
+    for i, moves in enumerate(columns):
+        for cell, move in zip(cells, moves, strict=True):
+            rows = np.flatnonzero(cell & (y == (move < 0)))
+            predicted[rng.choice(rows, abs(move), replace=False), i] = int(move > 0)
+    return predicted
 
 
 def test_the_winner_is_the_cheapest_within_the_limit(people_and_predictions):
@@ -470,10 +344,9 @@ def test_the_winner_is_the_cheapest_within_the_limit(people_and_predictions):
     Told.fits.clear()
     candidates = {name: Told(i) for i, name in enumerate(names) if i}
     candidates["broken"] = Told(fails=True)
+    given = {"sensitive_features": sex, "candidates": candidates, "random_state": 0}
     with pytest.warns(FitFailedWarning, match="'broken' failed .* it cannot be trained") as caught:
-        result = search(
-            Told(0), X, y, sensitive_features=sex, candidates=candidates, random_state=0
-        )
+        result = search(Told(0), X, y, **given)
     assert {warning.filename for warning in caught} == {__file__}
     table = result.table.set_index("candidate")
     # Rates of both groups move by 0.15 in opposite directions, of equal size: so does the mean.
@@ -487,10 +360,7 @@ def test_the_winner_is_the_cheapest_within_the_limit(people_and_predictions):
         "below": "stopped early",
         "broken": "failed",
     }
-    assert result.best == "good"
-    assert result.improved
-    assert isinstance(result.best_, Told)
-    assert result.best_.column == 1
+    assert (result.best, result.improved, result.best_.column) == ("good", True, 1)
     # Five folds and all rows of those that go on, one fold of those that stop.
     counts = {i: Told.fits.count(i) for i in range(5)}
     assert counts == {0: 6, 1: 6, 2: 1, 3: 6, 4: 1}
@@ -533,8 +403,8 @@ def test_the_winner_is_audited_on_rows_that_did_not_choose_it():
     auditor = DirectionalAuditor().fit(y, sensitive_features=sex)
     audit = auditor.audit(y, chosen, sensitive_features=sex)
     assert result.validated["value"] == pytest.approx(audit.value)
-    assert result.validated["low"] == pytest.approx(audit.low, abs=0.005)
-    assert result.validated["high"] == pytest.approx(audit.high, abs=0.005)
+    for end in ("low", "high"):
+        assert result.validated[end] == pytest.approx(getattr(audit, end), abs=0.005)
     assert result.validated["loss"] == pytest.approx(np.mean((X[:, 0] == y) * 1.0 - (chosen == y)))
     # The rows that chose it flatter it.
     flattering = auditor.audit(y, X[:, int(name)], sensitive_features=sex)
@@ -545,18 +415,13 @@ def test_the_winner_is_audited_on_rows_that_did_not_choose_it():
     assert {key: first[key] for key in result.validated} == result.validated
     assert (first["status"], result.best, result.best_) == ("inconclusive", None, None)
     assert not result.improved
-    assert "No candidate" not in str(result)
     assert f"“{name}” ranks first, but it is +0.0" in result.sentence
-    assert (
-        "on rows that did not choose it. This is not within the limit of 0.06." in result.sentence
-    )
+    assert "not choose it. This is not within the limit of 0.06." in result.sentence
     # Other rows may say "within the limit", which the words must not seem to contradict.
     assert "not confirmed" not in result.sentence
     result.table.loc[1, "status"] = "within the limit"
     assert "“within the limit” is not confirmed for them." in result.sentence
-    page = result.to_html()
-    assert re.search(r'class="chip[^>]*>(<[^>]*>)?No winner<', page)
-    assert "The first candidate fails on rows that did not choose it" in page
+    assert re.search(r'class="chip[^>]*>(<[^>]*>)?No winner<', result.to_html())
     assert name in result.models
 
 
@@ -566,7 +431,7 @@ def test_one_fold_has_no_rows_that_did_not_choose(people_and_predictions):
     given = {"sensitive_features": sex, "limit": 0.1, "random_state": 0}
     result = search(Told(0), X, y, candidates={"good": Told(1)}, cv=[split], **given)
     assert (result.best, result.validated, result.improved) == ("good", {}, True)
-    assert "+0.0014). It is within the limit of 0.1. It does not lower accuracy." in result.sentence
+    assert "It is within the limit of 0.1. It does not lower accuracy." in result.sentence
 
 
 def people_of_two_columns(*columns, n=2500):
@@ -575,15 +440,10 @@ def people_of_two_columns(*columns, n=2500):
     A column is how many predictions of women and men of race a and b are changed to 1, or to 0.
     """
     rng = np.random.default_rng(0)
-    cells = [(sex, race) for sex in "fm" for race in "ab"]
-    sex, race = np.repeat(cells, n, axis=0).T
-    ones = [0.4, 0.4, 0.6, 0.6]
-    y = np.concatenate([rng.permutation(np.arange(n) < share * n) for share in ones]).astype(int)
-    predicted = np.repeat(y[:, None], len(columns), axis=1)
-    for i, moves in enumerate(columns):
-        for cell, move in zip(cells, moves, strict=True):
-            rows = np.flatnonzero((sex == cell[0]) & (race == cell[1]) & (y == (move < 0)))
-            predicted[rng.choice(rows, abs(move), replace=False), i] = int(move > 0)
+    sex, race = np.repeat([[*"ffmm"], [*"abab"]], n, axis=1)
+    y = np.concatenate([rng.permutation(np.arange(n) < k * n) for k in (0.4, 0.4, 0.6, 0.6)])
+    y, cells = y.astype(int), [(sex == one) & (race == other) for one in "fm" for other in "ab"]
+    predicted = changed(rng, y, cells, columns)
     return predicted, y, pd.Series(sex, name="sex"), pd.Series(race, name="race")
 
 
@@ -676,46 +536,38 @@ def test_means_leave_out_folds_that_are_not_measured(lacking):
     rng = np.random.default_rng(0)
     group, y = rng.integers(0, 2, 600), rng.integers(0, 2, 600)
     fold = np.where(group == 0, rng.integers(0, 4, 600), rng.integers(0, 3, 600))
+    text = "rows are all of group 0"
     if lacking == "training":
-        group[np.flatnonzero(fold == 3)[:9]] = 2
+        group[np.flatnonzero(fold == 3)[:9]], text = 2, "training rows lack group 2"
     cv = [(np.flatnonzero(fold != at), np.flatnonzero(fold == at)) for at in range(4)]
     X = np.column_stack([np.where(rng.random(600) < 0.1, 1 - y, y) for _ in range(2)])
-    how = {"sensitive_features": group, "limit": None, "candidates": {"other": Told(1)}}
-    how |= {"auditor": MALSAuditor(interval=None), "random_state": 0}
-    match = {"held-out": "rows are all of group 0", "training": "training rows lack group 2"}
-    with pytest.warns(UndefinedMetricWarning, match=f"fold 3: its .*{match[lacking]}"):
-        result = search(Told(0), X, y, cv=cv, **how)
+    estimators, auditor = {"none": Told(0), "other": Told(1)}, MALSAuditor(interval=None)
+    with pytest.warns(UndefinedMetricWarning, match=f"fold 3: its .*{text}"):
+        result = compared((X, y, group), estimators, auditor, cv=cv, random_state=0)
+    others = compared((X, y, group), estimators, auditor, cv=cv[:3], random_state=0)
     numbers = ["value", "low", "high", "change", "change_low", "change_high"]
-    others, result = (
-        found.measures.set_index(["mitigation", "measure"]).xs("MALS", level=1)[numbers]
-        for found in (search(Told(0), X, y, cv=cv[:3], **how), result)
+    found, expected = (
+        one.measures.loc[one.measures["measure"] == "MALS", numbers] for one in (result, others)
     )
-    assert_allclose(result, others)
+    assert_allclose(found, expected)
 
 
-def test_a_limit_in_percent_is_refused_where_values_are_changes_of_rates():
+def test_a_ratio_of_rates_may_have_a_limit_above_1():
     X, y, sex = draw_people(200, 0)
     given = {"sensitive_features": sex, "limit": 2, "cv": 2, "random_state": 0}
-    text = r"limit is 2, and directional A->T cannot be larger than 1: .* are 0\.02"
-    with pytest.raises(ValueError, match=text):
-        search(LINEAR, X, y, **given)
-    # A ratio of rates may be larger.
     with warnings.catch_warnings():
         warnings.simplefilter("error", FitFailedWarning)
-        auditor = DifferentialFairnessAuditor()
-        result = search(LINEAR, X, y, auditor=auditor, **given)
+        result = search(LINEAR, X, y, auditor=DifferentialFairnessAuditor(), **given)
     assert result.limit == 2
 
 
 def test_a_model_within_the_limit_stays_as_it_is(people_and_predictions):
     X, y, sex, _ = people_and_predictions
-    result = search(
-        Told(1), X, y, sensitive_features=sex, candidates={"costly": Told(3)}, random_state=0
-    )
-    assert result.best == "none"
-    assert not result.improved
+    given = {"sensitive_features": sex, "random_state": 0}
+    result = search(Told(1), X, y, candidates={"costly": Told(3)}, **given)
+    assert (result.best, result.improved) == ("none", False)
     assert "within the limit of 0.02 as it is" in result.sentence
-    result = search(Told(0), X, y, sensitive_features=sex, candidates={}, random_state=0)
+    result = search(Told(0), X, y, candidates={}, **given)
     assert result.best is result.best_ is None
     assert "No candidate is within the limit of 0.02." in result.sentence
     assert result.table["status"].tolist() == ["outside the limit"]
@@ -748,34 +600,32 @@ def test_automatic_candidates_on_people():
     # Held-out rows agree.
     X, y, sex = draw_people(20_000, 1)
     auditor = DirectionalAuditor(reference="test", interval=None)
-    value = auditor.score(y, result.best_.predict(X), sensitive_features=sex)
-    assert abs(value) < 0.05
-    table = result.table.set_index("candidate")
-    assert table["needs_group"].to_dict()["CorpusConstraint"]
-    assert table["needs_group"].to_dict()["AmplificationThreshold, by_group=True"]
-    assert not table["needs_group"].to_dict()["AmplificationThreshold"]
-    assert not table["needs_group"].to_dict()["RatioBalancer"]
+    assert abs(auditor.score(y, result.best_.predict(X), sensitive_features=sex)) < 0.05
+    needs = result.table.set_index("candidate")["needs_group"].to_dict()
+    assert needs["CorpusConstraint"]
+    assert needs["AmplificationThreshold, by_group=True"]
+    assert not needs["AmplificationThreshold"]
+    assert not needs["RatioBalancer"]
 
 
 def test_the_page_has_before_and_after(people_and_predictions):
     pytest.importorskip("jinja2")
-    X, y, sex, names = people_and_predictions
-    names = {"good": Told(1), "<b>": Told(3)}
-    result = search(Told(0), X, y, sensitive_features=sex, candidates=names, random_state=0)
+    candidates = {"good": Told(1), "<b>": Told(3)}
+    X, y, sex, _ = people_and_predictions
+    result = search(Told(0), X, y, sensitive_features=sex, candidates=candidates, random_state=0)
     page = result.to_html()
     assert page.count('class="point') == 3
     assert page.count('class="point best"') == 1
-    assert "Use “good”" in page
     assert "<b>:" not in page
     assert "good: rates of each pair, the largest change first" in page
     assert "| good |" in result.to_markdown()
 
 
 def test_automatic_candidates_fit_the_labels():
-    rng = np.random.default_rng(0)
-    binary = rng.integers(0, 2, 100)
-    assert "BaseRateThreshold" in auto_candidates(LINEAR, binary, 0.02)
-    several = auto_candidates(LINEAR, rng.integers(0, 3, 100), 0.02)
+    binary, three = np.arange(100) % 2, np.arange(100) % 3
+    candidates = auto_candidates(LINEAR, binary, 0.02)
+    assert {"BaseRateThreshold", "RatioBalancer", "CorpusConstraint"} <= {*candidates}
+    several = auto_candidates(LINEAR, three, 0.02)
     assert "BaseRateThreshold" not in several
     assert "CorpusConstraint" in several
     pair = auto_candidates((RatioBalancer(), LINEAR), binary, 0.02)
@@ -788,28 +638,19 @@ def test_automatic_thresholds_are_the_best_by_the_score_of_the_search():
     sex = rng.integers(0, 2, 1500)
     skill = rng.normal(size=1500) + sex
     y = (skill + rng.normal(size=1500) > 2).astype(int)  # rare, so accuracy wants few positives
-    name = "AmplificationThreshold, by_group=True"
+    X, by = skill[:, None], {"sensitive_features": sex}
 
     def scores(scoring):
-        mitigation = auto_candidates(LINEAR, y, 0.4, scoring)[name]
-        predicted = mitigation.fit(skill[:, None], y, sensitive_features=sex).predict(
-            skill[:, None], sensitive_features=sex
-        )
+        mitigation = auto_candidates(LINEAR, y, 0.4, scoring)[
+            "AmplificationThreshold, by_group=True"
+        ]
+        predicted = mitigation.fit(X, y, **by).predict(X, **by)
         return accuracy_score(y, predicted), balanced_accuracy_score(y, predicted)
 
     accurate, balanced = scores("accuracy"), scores("balanced_accuracy")
     assert accurate[0] > balanced[0] + 0.03
     assert balanced[1] > accurate[1] + 0.03
     assert scores("roc_auc") == accurate  # thresholds do not change it
-    weights = []
-
-    def score(model, X, y, sample_weight=None):
-        weights.append(sample_weight)
-        return accuracy_score(y, model.predict(X), sample_weight=sample_weight)
-
-    few = {"sensitive_features": sex[:300], "cv": 2, "scoring": score, "random_state": 0}
-    search(LINEAR, skill[:300, None], y[:300], **few)
-    assert any(weight is not None for weight in weights)  # held-out rows have none
 
 
 def test_one_search_measures_single_tasks_and_sets_in_both_directions():
@@ -821,52 +662,44 @@ def test_one_search_measures_single_tasks_and_sets_in_both_directions():
         kinds = DirectionalAuditor, MultiAttributeAuditor
         auditors += [kind(way, interval=None) for kind in kinds]
     several = MultiOutputClassifier(LINEAR)
-    split = [(np.arange(600), np.arange(600, 1200))]
-    sets = RatioBalancer(sets=True, unpaired="drop", random_state=0)
-    result = search(
-        several,
-        X,
-        tasks,
-        sensitive_features=sex,
-        candidates={
-            "tasks": (RatioBalancer(random_state=0), several),
-            "sets": (sets, several),
-            "shares": CorpusConstraintClassifier(several, sets=True),
+    every, test = np.arange(600), slice(600, None)
+    balancer = RatioBalancer(random_state=0)
+    of_sets = RatioBalancer(sets=True, unpaired="drop", random_state=0)
+    shares = CorpusConstraintClassifier(several, sets=True)
+    found = compared(
+        (X, tasks, sex),
+        {
+            "none": several,
+            "tasks": (balancer, several),
+            "sets": (of_sets, several),
+            "shares": shares,
         },
-        uses_group=True,
-        auditor=auditors,
+        auditors,
         scoring={"mAP": lambda model, X, y: average_precision_score(y, model.predict(X))},
         sensitive_estimator=LINEAR,
-        cv=split,
-        limit=None,
+        cv=[(every, every + 600)],
         random_state=0,
-    )
-    values = result.measures.pivot(index="mitigation", columns="measure", values="value")
-    assert values.shape == (4, 7)
-    assert values.notna().all(axis=None)
+    ).measures.pivot(index="mitigation", columns="measure", values="value")
+    assert found.shape == (4, 7)
+    assert found.notna().all(axis=None)
     # The groups' classifier learns the rows that the sampler keeps; other mitigations keep all.
-    every, known = np.arange(600), {"sensitive_features": sex[:600]}
-    balanced = RatioBalancer(random_state=0).fit(X[:600], tasks[:600], **known).sample_indices_
-    kept = sets.fit(X[:600], tasks[:600], **known).sample_indices_
+    known = {"sensitive_features": sex[:600]}
+    balanced = balancer.fit(X[:600], tasks[:600], **known).sample_indices_
+    kept = of_sets.fit(X[:600], tasks[:600], **known).sample_indices_
     for name, rows in (("none", every), ("tasks", balanced), ("sets", kept)):
-        model = clone(several).fit(X[rows], tasks[rows])
-        of_group = clone(LINEAR).fit(X[rows], sex[rows])
+        predicted, group = (
+            clone(model).fit(X[rows], labels[rows]).predict(X[test])
+            for model, labels in ((several, tasks), (LINEAR, sex))
+        )
+        given = {"sensitive_features": sex[test], "sensitive_pred": group}
         for auditor in auditors[-2:]:
             expected = (
-                clone(auditor)
-                .fit(tasks[:600], **known)
-                .score(
-                    tasks[600:],
-                    model.predict(X[600:]),
-                    sensitive_features=sex[600:],
-                    sensitive_pred=of_group.predict(X[600:]),
-                )
+                clone(auditor).fit(tasks[:600], **known).score(tasks[test], predicted, **given)
             )
-            measure = f"{auditor.metric} T->A"
-            assert values.loc[name, measure] == pytest.approx(expected)
-    both = ["directional T->A", "multi-attribute T->A"]
-    assert values.loc["none", both[0]] == pytest.approx(values.loc["shares", both[0]])
-    assert values.loc["none", both[0]] != pytest.approx(values.loc["sets", both[0]])
+            assert found.loc[name, f"{auditor.metric} T->A"] == pytest.approx(expected)
+    of_groups = found["directional T->A"]
+    assert of_groups["none"] == pytest.approx(of_groups["shares"])
+    assert of_groups["none"] != pytest.approx(of_groups["sets"])
 
 
 # --------------------------------------------------------------------------- mixtures
@@ -880,17 +713,12 @@ def test_a_mixture_lands_at_0_and_not_below():
     def gap(model):
         return auditor.score(y_test, model.predict(X_test), sensitive_features=sex_test)
 
-    plain = clone(LINEAR).fit(X, y)
-    other = DomainIndependentClassifier(LINEAR).fit(X, y, sensitive_features=sex)
-    assert gap(plain) > 0.1
-    assert gap(other) < -0.1
+    apart = DomainIndependentClassifier(LINEAR)
+    assert gap(clone(LINEAR).fit(X, y)) > 0.1
+    assert gap(clone(apart).fit(X, y, sensitive_features=sex)) < -0.1
     for randomize in (False, True):
-        model = MixedClassifier(
-            LINEAR,
-            DomainIndependentClassifier(LINEAR),
-            randomize=randomize,
-            random_state=0,
-        ).fit(X, y, sensitive_features=sex)
+        model = MixedClassifier(LINEAR, apart, randomize=randomize, random_state=0)
+        model.fit(X, y, sensitive_features=sex)
         assert 0.2 < model.share_ < 0.8
         assert abs(gap(model)) < 0.03
         assert (model.predict(X_test) == model.predict(X_test)).all()
@@ -909,8 +737,7 @@ def test_a_mixture_takes_nothing_that_does_not_help():
     X, y, sex = draw_people(2000, 0)
     for randomize in (False, True):
         model = MixedClassifier(LINEAR, LINEAR, randomize=randomize, random_state=0)
-        model = model.fit(X, y, sensitive_features=sex)
-        assert model.share_ == 0
+        assert model.fit(X, y, sensitive_features=sex).share_ == 0
     with pytest.raises(ValueError, match="must predict without the sensitive feature"):
         MixedClassifier(LINEAR, NEEDS_GROUP["a"]).fit(X, y, sensitive_features=sex)
 
@@ -926,15 +753,10 @@ def test_a_mixture_gives_the_group_to_a_classifier_that_asks_for_it(routing):
     assert_allclose(model.estimator_.predict_proba(X), alone.predict_proba(X))
 
 
-def test_mixtures_of_several_labels():
+def test_mixtures_of_several_classes():
     X, y, sex = draw_people(2000, 0)
-    both = np.column_stack([y, X[:, 0] > 0])
-    several = MultiOutputClassifier(LINEAR)
-    model = MixedClassifier(several, random_state=0).fit(X, both, sensitive_features=sex)
-    assert model.predict(X).shape == (2000, 2)
-    assert_allclose(model.predict(X), model.predict_proba(X) > 0.5)
-    three = MixedClassifier(LINEAR, auditor=MALSAuditor(), random_state=0)
+    model = MixedClassifier(LINEAR, auditor=MALSAuditor(), random_state=0)
     labels = np.array(["a", "b", "c"])[y + (X[:, 0] > 1)]
-    three = three.fit(X, labels, sensitive_features=sex)
-    assert set(three.predict(X)) <= {"a", "b", "c"}
-    assert_allclose(three.predict_proba(X).sum(axis=1), 1)
+    model.fit(X, labels, sensitive_features=sex)
+    assert set(model.predict(X)) <= {"a", "b", "c"}
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1)

@@ -2,12 +2,14 @@
 
 import inspect
 import pickle
+from dataclasses import replace
 
 import pytest
+from discovery import public_objects
 from sklearn.base import clone
 from sklearn.utils._param_validation import StrOptions
 
-from skbiasamp import AuditedClassifier, DirectionalAuditor, NumericAuditor
+from skbiasamp import AuditedClassifier, Contingency, DirectionalAuditor, NumericAuditor
 from skbiasamp.metrics import Option, function_of
 from skbiasamp.testing import check_auditor
 
@@ -51,19 +53,17 @@ def test_an_option_of_ones_own_is_a_parameter_beside_those_of_the_base(kind):
     with pytest.raises(ValueError, match="Invalid parameter 'pover'"):
         auditor.set_params(pover=3)
     check_auditor(kind())
-
-
-def test_an_attribute_in_place_of_an_option_fixes_it():
     assert "pos_label" not in NumericAuditor().get_params()
     assert Below().adjust is None
-    with pytest.raises(TypeError, match=r"Below\(\) got an unexpected keyword argument 'adjust'"):
-        Below(adjust="fdr")
+    text = inspect.getdoc(Powered)
+    assert text.index("direction : ") < text.index("power : int, default=1") < text.index("ties : ")
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: Powered(tie="zero"), "unexpected keyword argument 'tie': did you mean 'ties'?"),
+        (lambda: Below(adjust="fdr"), "Below() got an unexpected keyword argument 'adjust'"),
         (lambda: Powered("A->T", 2), "takes direction by position and the rest by name; got 2"),
         (lambda: Powered("A->T", direction="A->T"), "multiple values for argument 'direction'"),
         (lambda: NumericAuditor(1), "NumericAuditor takes nothing by position"),
@@ -94,12 +94,18 @@ def test_a_constructor_that_would_lose_options_is_refused_with_the_class():
                 super().__init__(*options)
 
 
-def test_the_docstring_describes_options_of_the_base_too():
-    text = inspect.getdoc(Powered)
-    for entry in ("power : int, default=1", "ties : {", "base : {", "adjust : ", "interval : {"):
-        assert entry in text
-    assert text.index("direction : ") < text.index("power : ") < text.index("ties : ")
-    assert "%(" not in text
+CALLED = {name: one for name, one in public_objects().items() if inspect.isfunction(one)}
+CALLED |= {"from_labels": Contingency.from_labels, "from_frame": Contingency.from_frame}
+
+
+def test_every_public_function_names_the_nearest_word():
+    for name, function in CALLED.items():
+        parameters = [*inspect.signature(function).parameters.values()]
+        if parameters and all(each.kind is not each.VAR_KEYWORD for each in parameters):
+            known = parameters[-1].name
+            with pytest.raises(TypeError, match=rf"{known}x': did you mean '{known}'") as error:
+                function(**{f"{known}x": 1})
+            assert f"{name}()" in str(error.value)
 
 
 def test_a_function_of_ones_own_metric_takes_its_options():
@@ -108,8 +114,6 @@ def test_a_function_of_ones_own_metric_takes_its_options():
         scale = Option(1.0)
 
         def measure(self, train, test, **fixed):
-            from dataclasses import replace
-
             pairs = super().measure(train, test, **fixed)
             return replace(pairs, sign=self.scale * pairs.sign, signs=None)
 
@@ -117,19 +121,17 @@ def test_a_function_of_ones_own_metric_takes_its_options():
         with pytest.raises(TypeError, match="auditor must be the class of an auditor"):
             function_of(other)
     square = function_of(SquareAuditor)
-    sex, cooks, predicted = ["f", "m"] * 20, [1, 0, 0, 0] * 10, [1, 0] * 20
-    assert square(cooks, predicted, sensitive_features=sex) == 0.25
-    assert square(cooks, predicted, sensitive_features=sex, scale=2) == 0.5
+    labels, by = ([1, 0, 0, 0] * 10, [1, 0] * 20), {"sensitive_features": ["f", "m"] * 20}
+    assert square(*labels, **by) == 0.25
+    assert square(*labels, **by, scale=2) == 0.5
     assert square.__name__ == "square_root_amplification"
-    parameters = inspect.signature(square).parameters
-    assert {"scale", "ties", "y_train"} <= {*parameters}
-    assert not {"interval", "formula"} & {*parameters}
+    parameters = {*inspect.signature(square).parameters}
+    assert {"scale", "ties", "y_train"} <= parameters
+    assert not {"interval", "formula"} & parameters
     assert square.__doc__.startswith("Compute square root.\n")
     assert "y_true : array-like" in square.__doc__
-    assert "ties : {" in square.__doc__
     with pytest.raises(ValueError, match="The 'ties' parameter of square_root_amplification"):
-        square(cooks, predicted, sensitive_features=sex, ties="odd")
+        square(*labels, **by, ties="odd")
     named = function_of(Powered, "powers", without=["y_train", "sensitive_train"])
     assert named.__name__ == "powers"
-    assert named.__doc__.startswith("Compute a power.")
     assert "y_train" not in inspect.signature(named).parameters
