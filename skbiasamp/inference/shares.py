@@ -58,17 +58,17 @@ def differences_to_lowest(share: Array, rows: Array) -> tuple[Array, Array, Arra
 
 
 @lru_cache
-def critical_values(n_categories: int) -> tuple[float, float]:
+def critical_values(n_categories: int, alpha: float = 0.05) -> tuple[float, float]:
     """Return how many standard errors upper and lower limits of ratios to the highest are away.
 
     Any category may be the highest, so upper limits compare all pairs (Tukey). Lower limits can
-    only fail against the category that is truly the highest: they get what is left of 5 %.
+    only fail against the category that is truly the highest: they get what is left of `alpha`.
     """
     if n_categories < 2:
         return np.nan, np.nan
     others = n_categories - 1
-    upper = float(stats.studentized_range.isf(0.05, n_categories, np.inf)) / np.sqrt(2)
-    left = 0.05 - others * stats.norm.sf(upper)
+    upper = float(stats.studentized_range.isf(alpha, n_categories, np.inf)) / np.sqrt(2)
+    left = alpha - others * stats.norm.sf(upper)
     return upper, float(stats.norm.isf(1 - (1 - left) ** (1 / others)))
 
 

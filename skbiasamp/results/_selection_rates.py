@@ -12,6 +12,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import MISSING
 from skbiasamp._utils.formatting import count, group_of, name_of, number, rate, task_of
+from skbiasamp.inference.shares import critical_values
 from skbiasamp.render.document import Axis, Bullets, Cell, Document, Item, Section, Table, Text
 from skbiasamp.render.facts import express
 from skbiasamp.results._content import (
@@ -90,7 +91,7 @@ class SelectionRates(Paged):
             for name, span in spans.items():
                 row |= _named(name, span)
             if spans:
-                row |= _named("equalized_odds", max(spans.values()))
+                row |= _named("equalized_odds", _larger(list(spans.values()), len(own)))
             rows.append(row)
         return pd.DataFrame(rows)
 
@@ -151,7 +152,22 @@ def _span(table: pd.DataFrame, name: str) -> tuple[float, float, float]:
     # The last of equal rates, as the first is the lowest.
     highest: dict[Any, Any] = table.iloc[-1 - int(rates.fillna(-1)[::-1].argmax())].to_dict()
     low, high = (highest.get(f"{name}_difference_{end}", np.nan) for end in ("low", "high"))
+    if rates.notna().sum() < 2 <= len(rates):
+        return np.nan, np.nan, np.nan
     return float(rates.max() - rates.min()), low, high
+
+
+def _larger(
+    spans: Sequence[tuple[float, float, float]], n_categories: int
+) -> tuple[float, float, float]:
+    """Return the larger of two differences: its interval holds whichever of them it is."""
+    if any(np.isnan(value) for value, *_ in spans):
+        return np.nan, np.nan, np.nan
+    both, one = (critical_values(n_categories, alpha)[0] for alpha in (0.025, 0.05))
+    lows = [value - (value - low) * both / one for value, low, _ in spans]
+    highs = [value + (high - value) * both / one for value, _, high in spans]
+    ends = np.clip([np.max(lows), np.max(highs)], -1.0, 1.0)
+    return max(value for value, *_ in spans), float(ends[0]), float(ends[1])
 
 
 def _named(name: str, span: tuple[float, float, float]) -> dict[str, float]:
