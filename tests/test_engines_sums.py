@@ -8,12 +8,7 @@ import pytest
 from sklearn.base import clone
 from test_frames import dask, duckdb, ibis, lazy_polars
 
-from skbiasamp import (
-    Contingency,
-    DirectionalAuditor,
-    MALSAuditor,
-    MultiAttributeAuditor,
-)
+from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 from skbiasamp.inference import UncertaintyWarning
 
 N_TASKS = 8
