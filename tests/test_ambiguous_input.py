@@ -23,7 +23,6 @@ from skbiasamp import (
     AuditedClassifier,
     Contingency,
     DirectionalAuditor,
-    LeakageAuditor,
     LICAuditor,
     NumericAuditor,
     amplification_scorer,
@@ -199,18 +198,6 @@ def test_one_of_several_models_is_certain():
             sensitive_features=SEX,
             pos_label=0,
         )
-
-
-def test_certain_scores_of_text_labels_are_scores():
-    y = np.array(["no", "yes"])[HIRED]
-    report = skbiasamp.audit(
-        y, y, y_score=CERTAIN, sensitive_features=SEX, auditor=PLAIN, random_state=0
-    )
-    assert report.results
-    cells = counted(y, scores=True)
-    assert cells.soft("task_pred")
-    auditor = LeakageAuditor(interval=None, n_draws=1, random_state=0)
-    assert np.isfinite(auditor.score(y, CERTAIN, sensitive_features=SEX))
 
 
 # --------------------------------------------------------------------------- without labels

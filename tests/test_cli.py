@@ -1,7 +1,6 @@
 """The command line: the numbers of `audit` and `compare`, from files, and errors of one line."""
 
 import io
-import json
 import re
 import sys
 from pathlib import Path
@@ -204,18 +203,6 @@ def test_groups_predicted_by_models_add_their_direction(folder, capsys, test):
 
 
 # ------------------------------------------------------------------ what is printed and written
-
-
-def test_pages_are_written_and_named(folder, capsys):
-    pytest.importorskip("jinja2")
-    files = {"html": "a.html", "json": "b.json", "markdown": "c.md"}
-    options = [text for kind, path in files.items() for text in (f"--{kind}", path)]
-    assert main(["audit", "test.csv", *NAMES, *PLAIN, *options]) == 0
-    printed = capsys.readouterr().out
-    for path in files.values():
-        assert f"Written: {path}\n" in printed
-        assert "directional" in (folder / path).read_text(encoding="utf-8")
-    assert json.loads((folder / "b.json").read_text())["primary"] == "directional A->T"
 
 
 def test_names_of_files_that_no_system_takes_are_one_clear_line(folder, capsys):
@@ -573,6 +560,11 @@ def test_bad_columns_are_one_clear_line(folder, capsys, test):
     test.assign(hired=test["hired"].replace({0: 2, 1: 3})).to_csv("other.csv", index=False)
     line = refused(capsys, "audit", "other.csv", "--train", "test.csv", *NAMES)
     assert "tasks 2 and 3 are in the audited data but were not in" in line
+    line = refused(capsys, "audit", "test.csv", *NAMES, "--sensitive", "id")
+    assert "--sensitive id must hold groups; got 200 values in 200 rows" in line
+    assert "pass --max-groups 200." in line
+    people = (*NAMES, "--sensitive", "id", "--max-groups", "200", *PLAIN)
+    assert main(["audit", "test.csv", *people]) == 0
 
 
 BAD_MODELS = [
@@ -693,15 +685,6 @@ def test_an_output_overwrites_nothing_that_is_needed(folder, capsys):
         assert message in refused(capsys, "audit", *files, *NAMES, *outputs.split())
     assert ((folder / "test.csv").read_bytes(), (folder / "train.csv").read_bytes()) == before
     assert not (folder / "x").exists()
-
-
-def test_findings_name_options(folder, capsys, test):
-    test.assign(score=-test["score"]).to_csv("test.csv", index=False)
-    scores = ("--score", "score", "--positive", "1")
-    assert main(["audit", "test.csv", *NAMES, *scores, "--html", "page.html"]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "choose --positive 0." in printed
-    assert "audit again with them (--train)." in (folder / "page.html").read_text("utf-8")
 
 
 def test_files_are_of_one_kind(folder, capsys):

@@ -178,13 +178,6 @@ def test_many_columns_add_up_however_they_lie_in_memory():
         for order in "CF"
     ]
     assert days[0] + days[1] == days[0] + days[0] == days[1] + days[1]
-    frame = pd.DataFrame(labels, columns=[f"t{i}" for i in range(20)]).assign(group=groups)
-    cells = Contingency.from_frame(
-        frame, target=[f"t{i}" for i in range(20)], sensitive="group", joint=False
-    )
-    assert (cells + cells).joint("group", "task").tolist() == (
-        2 * days[0].joint("group", "task")
-    ).tolist()
 
 
 def test_rows_of_many_probabilities_are_not_taken_for_others():
