@@ -293,47 +293,6 @@ def test_each_column_on_its_own_has_a_verdict(page):
     assert [text for text in texts if "--" in text and "skbiasamp audit" not in text] == []
 
 
-def test_an_error_goes_when_its_field_is_mended(page):
-    table = rows()
-    table.loc[::50, "sex"] = None
-    table.to_csv("rows.csv", index=False)
-    drop(page, "rows.csv")
-    page.select_option("#target", "hired")
-    page.select_option("#prediction", "predicted")
-    mended = {
-        "sensitive": lambda: page.select_option("#add-sensitive", "sex"),
-        "missing": lambda: page.select_option("#missing", "drop"),
-        "limit": lambda: page.fill("#limit", "4"),
-    }
-    page.fill("#limit", "few")
-    for field, mend in mended.items():
-        error_at(page, field)
-        page.click("[aria-label='What is a label?']")  # nothing was mended yet
-        assert page.inner_text(f"#error-{field}")
-        mend()
-        assert page.locator(".error:not(:empty)").count() == 0
-        assert page.locator("[aria-invalid]").count() == 0
-    report(page)
-
-
-def test_a_limit_is_asked_for_as_a_gap(page):
-    rows(seed=5).to_csv("rows.csv", index=False)
-    drop(page, "rows.csv")
-    choose(page)
-    assert page.inner_text("#limit-example").startswith("For example, 4 means: a gap of 10 ")
-    page.fill("#limit", "2,5")
-    example = page.inner_text("#limit-example")
-    assert example == "2.5 means: a gap of 10 may become 7.5 to 12.5."
-    made = report(page)
-    assert made["facts"]["limit"] == 0.0125
-    assert "--limit 0.0125 " in page.text_content("#command")
-    assert re.match(r"The limit was set at [\d:]+, before a report", page.inner_text("#record"))
-    says(page, "the limit is 2.5 points")
-    page.fill("#limit", "3")
-    report(page)
-    assert re.match(r"The limit was set at [\d:]+, after a report", page.inner_text("#record"))
-
-
 def test_a_limit_of_several_groups_is_that_of_their_mean(page):
     """Field, help and report name the same quantity, in the same number."""
     table = rows(1500).assign(age=np.arange(1500) % 60 + 20)
@@ -345,12 +304,17 @@ def test_a_limit_of_several_groups_is_that_of_their_mean(page):
     assert about.inner_text() == asked
     page.fill("#bins-0", "50")
     assert about.inner_text() == "the gap between two groups, in percentage points"
+    assert page.inner_text("#limit-example").startswith("For example, 4 means: a gap of 10 ")
+    page.fill("#limit", "2,5")
+    example = page.inner_text("#limit-example")
+    assert example == "2.5 means: a gap of 10 may become 7.5 to 12.5."
     page.fill("#bins-0", "40, 60")
     page.fill("#limit", "3")
     example = page.inner_text("#limit-example")
     assert "gaps of 10 may become 7 to 13, " in example
     assert "on average over groups" in example
     assert report(page)["facts"]["limit"] == 0.03
+    assert re.match(r"The limit was set at [\d:]+, before a report", page.inner_text("#record"))
     says(page, "on average; the limit is 3 points")
     # A group of its own, and classes, are more groups and gaps; columns on their own are not.
     page.click("button:has-text('Remove'):visible >> nth=-1")
@@ -449,8 +413,12 @@ def test_a_wrong_column_is_mended(page):
     assert error.startswith("Sensitive columns: name must hold groups; got 600 values")
     assert "--" not in error
     assert page.evaluate("document.activeElement.id") == "add-sensitive"
+    page.click("[aria-label='What is a label?']")  # nothing was mended yet
+    assert page.inner_text("#error-sensitive")
     page.click("button:has-text('Remove'):visible")
     page.select_option("#add-sensitive", "sex")
+    assert page.locator(".error:not(:empty)").count() == 0
+    assert page.locator("[aria-invalid]").count() == 0
     page.select_option("#prediction", "predicted")
     report(page)  # the limit is still there, and the threshold has left with the score
     assert "--limit 0.03" in page.text_content("#command")

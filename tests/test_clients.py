@@ -192,16 +192,10 @@ def test_optuna_searches_for_accuracy_and_little_amplification():
         found = cross_validate(named(linear), X, Y, cv=2, scoring=BOTH, error_score="raise")
         return found["test_accuracy"].mean(), found["test_amplification"].mean()
 
-    study = optuna.create_study(
-        directions=["maximize", "maximize"], sampler=optuna.samplers.RandomSampler(seed=0)
-    )
+    sampler = optuna.samplers.RandomSampler(seed=0)
+    study = optuna.create_study(directions=["maximize", "maximize"], sampler=sampler)
     study.optimize(both, n_trials=4)
-    assert len(study.trials) == 4
-    assert all(
-        accuracy > 0.5 and score <= 0
-        for trial in study.best_trials
-        for accuracy, score in [trial.values]
-    )
+    assert all(one.values[0] > 0.5 and one.values[1] <= 0 for one in study.best_trials)
 
 
 def test_mapie_wraps_an_audited_classifier():
@@ -348,6 +342,11 @@ def test_fairlearn_agrees_on_tables_by_each_column_and_by_all():
         np.testing.assert_allclose(
             ours.astype(float), frame.by_group.to_numpy(), rtol=0, atol=1e-12
         )
+        if by == "sex":
+            report = skbiasamp.audit(**held, auditor=[quiet()])
+            rates = report.rates.rename(columns={"predicted_rate": "selection_rate"})
+            ours = rates.set_index("group")[list(measured)]
+            np.testing.assert_allclose(ours, frame.by_group, rtol=0, atol=1e-12)
         ratios = (frame.by_group / frame.group_max())["selection_rate"]
         np.testing.assert_allclose(
             [own.loc[[name]].iloc[0]["impact_ratio"] for name in ratios.index],

@@ -83,19 +83,30 @@ few_engines = pytest.mark.parametrize("engine", [pandas, lazy_polars, duckdb])
 
 @every_engine
 def test_an_engine_counts_what_memory_holds(rows, engine):
+    rows = rows.assign(holed=rows["group"].where(rows["group"] != "c", None))
     frame = engine(rows)
-    for sensitive in ("group", ["group", "region"]):
-        for weight in (None, "repeated"):
-            named = COLUMNS | {"sensitive": sensitive}
-            counted = Contingency.from_frame(frame, weight=weight, **named)
-            held = Contingency.from_labels(
-                rows["target"],
-                rows["prediction"],
-                sensitive_features=rows[sensitive],
-                sample_weight=None if weight is None else rows[weight],
-            )
-            assert counted == held
-            pd.testing.assert_frame_equal(counted.to_frame(), held.to_frame())
+    for sensitive, weight, missing in (
+        ("group", None, "error"),
+        ("group", "repeated", "error"),
+        (["group", "region"], None, "error"),
+        (["group", "region"], "repeated", "error"),
+        ("holed", None, "drop"),
+        ("holed", None, "group"),
+    ):
+        named = COLUMNS | {"sensitive": sensitive, "missing": missing}
+        counted = Contingency.from_frame(frame, weight=weight, **named)
+        held = Contingency.from_labels(
+            rows["target"],
+            rows["prediction"],
+            sensitive_features=rows[sensitive],
+            sample_weight=None if weight is None else rows[weight],
+            missing=missing,
+        )
+        assert counted == held
+        assert counted.n_dropped == held.n_dropped
+        pd.testing.assert_frame_equal(counted.to_frame(), held.to_frame())
+    with pytest.raises(ValueError, match="missing values"):
+        Contingency.from_frame(frame, **COLUMNS | {"sensitive": "holed"})
 
 
 def test_a_column_may_serve_two_sides_or_be_a_predicted_group(rows):
@@ -107,21 +118,6 @@ def test_a_column_may_serve_two_sides_or_be_a_predicted_group(rows):
     groups = {"sensitive_features": rows["group"], "sensitive_pred": predicted}
     value = auditor.score(rows.assign(predicted=predicted), **named)
     assert value == auditor.score(rows["target"], **groups)
-
-
-@every_engine
-def test_missing_groups_are_told_from_the_rest(rows, engine):
-    holed = rows.assign(group=rows["group"].where(rows["group"] != "c", None))
-    frame, named = engine(holed), {"target": "target", "sensitive": "group"}
-    for missing in ("drop", "group"):
-        counted = Contingency.from_frame(frame, **named, missing=missing)
-        held = Contingency.from_labels(
-            holed["target"], sensitive_features=holed["group"], missing=missing
-        )
-        assert counted == held
-        assert counted.n_dropped == held.n_dropped
-    with pytest.raises(ValueError, match="missing values"):
-        Contingency.from_frame(frame, **named)
 
 
 def test_large_counts_and_decimals_stay_exact():

@@ -43,7 +43,7 @@ def explained(rows, **more):
 
 
 @pytest.mark.parametrize("interval", ["analytic", None])
-def test_rates_are_standardised_and_the_value_is_that_of_the_explanation(interval):
+def test_rates_are_standardised(interval):
     rows = sample(1500, push=1.0)
     result = audited(rows, clone(AUDITOR).set_params(interval=interval))
     labels, decisions = (standardised(rows, name) for name in ("label", "decision"))
@@ -53,7 +53,6 @@ def test_rates_are_standardised_and_the_value_is_that_of_the_explanation(interva
         assert table.loc[group, "observed"] == pytest.approx(decisions[group], abs=EXACT)
     change = (decisions["b"] - decisions["a"]) - (labels["b"] - labels["a"])
     assert result.value == pytest.approx(change / 2, abs=EXACT)
-    assert explained(rows).conditional_value == pytest.approx(result.value, abs=EXACT)
     if interval:
         assert result.low < result.value < result.high
         assert result.verdict == "amplifies"
