@@ -230,17 +230,6 @@ def test_the_fix_without_labels():
         assert table["selection_rate"].tolist() == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("how", [{"scores": True}, {"threshold": 0.4}])
-def test_the_class_of_high_scores_is_the_positive_one(how):
-    score = RNG.random(N)
-    tables = [
-        skbiasamp.selection_rates(score, sensitive_features=SEX, favourable=positive, **how).table
-        for positive in (None, 0)
-    ]
-    assert [table["task"].iloc[0] for table in tables] == [1, 0]
-    assert len(set(map(tuple, (table["selection_rate"] for table in tables)))) == 1
-
-
 BITS = st.lists(st.integers(0, 1), min_size=8, max_size=8)
 DAYS = [datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)]
 PAIRS = [[0, 1], [False, True], [0.0, 1.0], ["no", "yes"], ["0", "1"], DAYS]

@@ -218,29 +218,6 @@ def test_what_is_no_indicator_is_refused(test, engine):
 ONE = {"target": "t0", "prediction": "s0", "sensitive": ["group", "region"]}
 
 
-@every_engine
-def test_distinct_scores_and_weights_are_cells(train, test, engine):
-    auditor, frame = DirectionalAuditor(), engine(test)
-    auditor.fit(train["t0"], sensitive_features=train[["group", "region"]])
-    like = {"like": auditor.contingency_}
-    for prediction, weight in (("s0", "repeated"), ("p0", "weight"), ("s0", "weight")):
-        columns = ONE | {"prediction": prediction}
-        counted = Contingency.from_frame(frame, weight=weight, **like, **columns)
-        expected = held(test, columns, weight, **like)
-        assert counted.summed is None
-        assert counted.rows.sum() == expected.rows.sum()
-        assert_same_pairs(counted, expected, tolerance=1e-10)
-        # Written and read again they are the same rows.
-        again = Contingency.from_counts(counted.to_frame())
-        of_json = Contingency.from_json(counted.to_json())
-        wanted = auditor.audit(expected)
-        for cells in (counted, again, of_json):
-            found = auditor.audit(cells)
-            pd.testing.assert_frame_equal(found.table, wanted.table, rtol=1e-8)
-            ends = (wanted.value, wanted.low, wanted.high)
-            assert (found.value, found.low, found.high) == pytest.approx(ends, rel=1e-9)
-
-
 @pytest.mark.parametrize("engine", [lazy_polars, duckdb])
 def test_what_is_no_probability_is_refused(test, engine, monkeypatch):
     def changed(value):

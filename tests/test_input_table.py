@@ -31,7 +31,6 @@ from skbiasamp.attackers import ExactAttacker, MLPAttacker
 from skbiasamp.datasets import load_colored_digits, make_biased_classification
 from skbiasamp.inference import adjust_p_values, paired_p_values, required_rows
 from skbiasamp.metrics import (
-    differential_fairness_amplification,
     directional_amplification,
     function_of,
     leakage_amplification,
@@ -55,7 +54,7 @@ TWO = pd.DataFrame({"a": HIRED, "b": PREDICTED})
 TURNED = TWO[["b", "a"]]
 BOTH = pd.DataFrame({"sex": SEX, "skin": SKIN})
 CAPTIONS = [f"a {'woman' if one == 'f' else 'man'} with {i} bikes" for i, one in enumerate(SEX)]
-PLAIN, QUICK = DirectionalAuditor(interval=None), (HIRED, PREDICTED)
+QUICK = (HIRED, PREDICTED)
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
 
 
@@ -174,10 +173,6 @@ SHAPES = [
     (
         lambda: skbiasamp.audit(HIRED, PREDICTED, **BY, favourable=[0, 1]),
         "favourable", "one of two classes; got [0, 1]",
-    ),
-    (
-        lambda: skbiasamp.audit(HIRED, PREDICTED, **BY, favourable=[]),
-        "favourable", "got []. There are 0 and 1",
     ),
     (
         lambda: count(sex={"sex": SEX, "skin": SKIN[:5]}, missing="group"),
@@ -369,14 +364,11 @@ COUNTS = [
         ),
         "given", "needs groups that do not overlap",
     ),
-    *(
-        (
-            lambda missing=missing: skbiasamp.audit(
-                *QUICK, sensitive_features=first(None, SEX), missing=missing, min_rows=20
-            ),
-            "sensitive_features", "has one group only",
-        )
-        for missing in ("drop", "bounds")
+    (
+        lambda: skbiasamp.audit(
+            *QUICK, sensitive_features=first(None, SEX), missing="bounds", min_rows=20
+        ),
+        "sensitive_features", "has one group only",
     ),
     (
         lambda: skbiasamp.audit(
@@ -430,16 +422,11 @@ OPTIONS = [
     *(
         (lambda name=name, value=value: measure(**{name: value}), name, repr(value))
         for name, value in [
-            ("direction", "A->A"), ("direction", ["A->T"]), ("ties", "one"), ("base", "labels"),
-            ("base", 0.5), ("groups", "all"), ("missing", "ignore"), ("missing", None),
+            ("direction", ["A->T"]), ("ties", "one"), ("base", 0.5), ("missing", "ignore"),
         ]
     ),
-    *(
-        (lambda name=name, value=value: fitted(**{name: value}), name, repr(value))
-        for name, value in [
-            ("adjust", "bonferroni"), ("confidence_level", 1.0), ("confidence_level", 95),
-        ]
-    ),
+    (lambda: fitted(adjust="bonferroni"), "adjust", "'bonferroni'"),
+    (lambda: fitted(confidence_level=95), "confidence_level", "95"),
     (lambda: measure(groups=["a", "b"]), "groups", "Got ['a', 'b']"),
     (lambda: measure(base=table([[0.5]], ["f"])), "base", "lacks group 'm' (it has 'f')"),
     (lambda: measure(base=table([[0.5]] * 2, columns=["1"])), "base", "lacks task 1 (it has '1')"),
@@ -452,10 +439,6 @@ OPTIONS = [
     *(
         (lambda o=o: measure_sets(**o), *o, repr(*o.values()))
         for o in ({"min_size": "2"}, {"min_size": 0}, {"max_size": 0}, {"min_count": 0})
-    ),
-    (
-        lambda: differential_fairness_amplification(HIRED, PREDICTED, **BY, concentration="a"),
-        "concentration", "Got 'a'",
     ),
     (
         lambda: leakage(groups="marginal").fit(HIRED, sensitive_features=AGES),
@@ -475,7 +458,6 @@ OPTIONS = [
         lambda: leakage(cv=5).audit([0, 1, 1], [0, 1, 0], sensitive_features=list("ffm")),
         "cv", "Audit more rows",
     ),
-    (lambda: leakage(n_jobs=0).audit(HIRED, PREDICTED, **BY), "n_jobs", "Got 0 instead"),
     (
         lambda: LeakageAuditor(attacker=Odd()).audit(HIRED, PREDICTED, **BY),
         "attacker", "Odd predicted ['text']",
@@ -502,12 +484,6 @@ OPTIONS = [
             target="y", prediction="g", sensitive="g", threshold=0.5,
         ),
         "column 'g' (prediction)", "must hold numbers if there is a threshold; got type String",
-    ),
-    (
-        lambda: skbiasamp.compare(
-            HIRED, {"a": HIRED, "b": HIRED}, **BY, auditor=PLAIN, data_name=["a"]
-        ),
-        "data_name", "got ['a']",
     ),
     (  # before the rows are read
         lambda: skbiasamp.compare(HIRED, {"a": HIRED[1:], "b": HIRED}, **BY, data_name=["a"]),
