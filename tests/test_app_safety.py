@@ -371,9 +371,6 @@ def test_only_options_of_the_page_are_passed_on(page, options):
     assert "reload the page" in refused(page.post("jobs", json=fields))
 
 
-# --------------------------------------------------------------------------- the end
-
-
 def used_and_ended(folder, how):
     """Start an app, begin an audit, and end the app by a signal before the audit is over."""
     with running_app(folder, ends_with=how) as app:

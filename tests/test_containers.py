@@ -607,9 +607,6 @@ def test_probabilities_of_the_attribute():
     assert_allclose(cells.rate("group_pred", given="task")[:, 0], expected[1])
 
 
-# --------------------------------------------------------------------------- weights
-
-
 def test_rows_of_no_weight_are_not_there():
     dark = np.array(SKIN) == "dark"
     sex = np.where(dark, SEX, "nobody")
@@ -623,9 +620,6 @@ def test_rows_of_no_weight_are_not_there():
             assert_allclose(weighted.rate("task_pred", given="group"), expected)
     kept = [np.array(v)[dark] for v in (HIRED, PREDICTED, SEX)]
     assert counted(sample_weight=dark) == counted(*kept)
-
-
-# --------------------------------------------------------------------------- the same value
 
 
 @pytest.mark.parametrize("name", ["polars Series", "polars Categorical", "pyarrow Array"])

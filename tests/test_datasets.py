@@ -279,9 +279,6 @@ def test_digits_have_the_colour_they_lean_to_as_often_as_asked(correlation):
     assert not digits.images[..., 2].any()
 
 
-# --------------------------------------------------------------------------- bad input
-
-
 @pytest.mark.parametrize(
     ("fetch", "options", "says"),
     [
@@ -306,9 +303,6 @@ def test_digits_have_the_colour_they_lean_to_as_often_as_asked(correlation):
 def test_an_unknown_option_is_named_with_those_allowed(fetch, options, says):
     with pytest.raises(ValueError, match=says):
         fetch(**options)
-
-
-# --------------------------------------------------------------------------- docstrings
 
 
 @needs_imsitu

@@ -192,8 +192,6 @@ def test_what_is_no_indicator_is_refused(test, engine):
             Contingency.from_frame(engine(frame), **MANY | named)
 
 
-# --------------------------------------------------------------------------- fractions
-
 ONE = {"target": "t0", "prediction": "s0", "sensitive": ["group", "region"]}
 
 

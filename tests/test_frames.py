@@ -191,9 +191,6 @@ def test_rows_of_few_indicators_are_merged_as_an_engine_merges_them(rows, contai
     assert cells == apart
 
 
-# --------------------------------------------------------------------------- names
-
-
 @few_engines
 def test_names_of_columns_are_no_patterns(engine):
     frame = pd.DataFrame(

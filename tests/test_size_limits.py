@@ -15,7 +15,6 @@ from skbiasamp import (
     AuditedClassifier,
     Contingency,
     DirectionalAuditor,
-    LeakageProbe,
     cross_audit,
     metrics,
 )
@@ -24,7 +23,6 @@ from skbiasamp import (
 from skbiasamp.counts.merging import ordered
 from skbiasamp.mitigation import (
     AmplificationThresholdClassifier,
-    search,
 )
 from skbiasamp.model_selection import amplification_curve
 
@@ -76,15 +74,10 @@ def test_estimators_ask_for_fewer_groups():
     X, groups = rng.normal(size=(300, 1)), rng.integers(21, size=300)
     y = (X[:, 0] > rng.normal(size=300)).astype(int)
     model, plain = LogisticRegression().fit(X, y), DirectionalAuditor(interval=None)
-    probe = LeakageProbe(n_resamples=9)
     calls = [
         lambda g: AmplificationThresholdClassifier(model).fit(X, y, sensitive_features=g),
         lambda g: AuditedClassifier(model, auditor=plain).fit(X, y, sensitive_features=g),
-        lambda g: search(
-            model, X, y, sensitive_features=g, auditor=plain, candidates={}, cv=2, random_state=0
-        ),
         lambda g: cross_audit(model, X, y, sensitive_features=g, auditor=plain, cv=2, n_halvings=0),
-        lambda g: probe.fit(X, sensitive_features=g),
         lambda g: amplification_curve(y, X[:, 0], sensitive_features=g),
     ]
     merged = np.where(groups > 0, groups, 1)

@@ -190,9 +190,6 @@ def test_rows_of_many_probabilities_are_not_taken_for_others():
     assert (cells + cells).n_cells == 200_000
 
 
-# --------------------------------------------------------------------------- contingencies
-
-
 @pytest.mark.parametrize("kind", [*KINDS, *CHUNKS])
 def test_every_kind_is_read_back(kind, tmp_path):
     cells = kind() if kind in KINDS else kind(simulate(500, 0))
@@ -290,8 +287,6 @@ def test_a_contingency_is_read_and_works_or_its_wrong_field_is_named(kind):
     assert {field for field, named in fields if named not in (field, "sides", "repeats")} == set()
 
 
-# --------------------------------------------------------------------------- the terminal
-
 BELL = "\x1b]0;title\a\x1b[2J\x9b"
 
 
@@ -313,11 +308,6 @@ def test_names_drive_no_terminal():
     shown += [str(one.message) for one in caught]
     with pytest.raises(InputError) as raised:
         cells.select(groups=[BELL])
-    shown.append(str(raised.value))
-    marginal = pd.DataFrame({BELL: group, "other": GROUP})
-    both = pd.concat([marginal, marginal.rename(columns={"other": f"{BELL}={BELL}"})], axis=1)
-    with pytest.raises(InputError) as raised:
-        Contingency.from_labels(Y, sensitive_features=both, groups="marginal")
     shown.append(str(raised.value))
     assert [text for text in shown if drives(text)] == []
 
