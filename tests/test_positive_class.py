@@ -1,6 +1,7 @@
 """Which class of a binary label is the positive one, and so the task."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -184,20 +185,16 @@ def test_scores_of_the_class_that_sorts_first_are_refused_or_what_a_report_says_
         r"^{} holds scores that are larger for rows labelled 'default' than for 'no default', "
         r".*pos_label='default' or pos_label='no default'"
     )
-    for call in (
-        DirectionalAuditor(reference="test").audit,
-        DirectionalAuditor().fit(named, **groups).score,
-        directional_amplification,
-    ):
-        with pytest.raises(ValueError, match=message.format("y_pred")):
-            call(named, score, **groups)
     models = {"a": score, "b": 1 - score}
-    for call in (
-        DirectionalAuditor(reference="test").compare,
-        lambda *rows, **how: skbiasamp.compare(*rows, **how, auditor=Unused(reference="test")),
+    for rows, name, call in (
+        (score, "y_pred", DirectionalAuditor(reference="test").audit),
+        (score, "y_pred", DirectionalAuditor().fit(named, **groups).score),
+        (score, "y_pred", directional_amplification),
+        (models, r"y_preds\['a'\]", DirectionalAuditor(reference="test").compare),
+        (models, r"y_preds\['a'\]", partial(skbiasamp.compare, auditor=Unused(reference="test"))),
     ):
-        with pytest.raises(ValueError, match=message.format(r"y_preds\['a'\]")):
-            call(named, models, **groups)
+        with pytest.raises(ValueError, match=message.format(name)):
+            call(named, rows, **groups)
     expected = directional_amplification(labels, score, **groups)
     chosen = directional_amplification(named, score, pos_label="default", **groups)
     other = directional_amplification(named, 1 - score, **groups)
