@@ -254,6 +254,14 @@ def paths(content):
         yield from ([key, *path] for path in paths(inner))
 
 
+def test_a_cluster_that_is_not_there_is_refused():
+    content = json.loads(clustered().to_json())
+    for cluster in (-1, 0.5, len(content["clusters"]["n"])):
+        content["clusters"]["of"][0] = cluster
+        with pytest.raises(InputError, match="its field 'clusters'"):
+            Contingency.from_json(json.dumps(content))
+
+
 @pytest.mark.parametrize("name", ["task", "group"])
 def test_a_class_of_a_cross_table_may_be_called_like_a_column(name):
     table = pd.DataFrame({name: [1, 2], "other": [3, 4]}, index=["f", "m"])
