@@ -60,6 +60,15 @@ def ended(page, job):
     return json.loads(lines[-1].removeprefix("data: "))
 
 
+def until(happened):
+    """Wait some seconds for something to happen."""
+    for _ in range(200):
+        if happened():
+            return
+        time.sleep(0.03)
+    raise AssertionError("it did not happen")
+
+
 OPTIONS = {"target": ["hired"], "prediction": ["predicted"], "sensitive": ["sex"]}
 
 
@@ -102,10 +111,7 @@ def test_the_browser_is_started_with_an_address_that_works_once(tmp_path):
     browser.write_text(f"#!{sys.executable}\n{writes}")
     browser.chmod(0o755)
     with running_app(tmp_path / "files", browser=str(browser)) as app:
-        for _ in range(100):
-            if seen.exists() and seen.read_text():
-                break
-            time.sleep(0.05)
+        until(lambda: seen.exists() and seen.read_text())
         address = seen.read_text()
         assert app.token not in address
         first, second = httpx.get(address), httpx.get(address)
@@ -232,16 +238,8 @@ def test_an_upload_that_breaks_off_leaves_nothing(app):
             f"Origin: {app.origin}\r\nContent-Length: 1000000\r\n\r\n".encode()
             + ROWS
         )
-        for _ in range(100):
-            if app.stored() != before:
-                break
-            time.sleep(0.02)
-        assert app.stored() != before  # what has arrived is written
-    for _ in range(100):
-        if app.stored() == before:
-            return
-        time.sleep(0.05)
-    assert app.stored() == before
+        until(lambda: app.stored() != before)  # what has arrived is written
+    until(lambda: app.stored() == before)
 
 
 def test_a_table_has_a_limit_of_columns(page):
