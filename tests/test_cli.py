@@ -422,6 +422,7 @@ def test_a_name_that_is_no_auditor_is_refused(folder, capsys):
     for named, reason in (
         ("own_metric:Share(scale=print(1))", "scale must be a number, a text in quotes or None"),
         ("own_metric:Share(scal=2)", "keyword argument 'scal': did you mean 'scale'?"),
+        ("own_metric:Share(2)", "parameters go by name, such as Class(power=2)"),
         ("own_metric:Share(scale=2", "was never closed"),
         ("gone_metric:Share", "No module named 'gone_metric'"),
         ("own_metric", "got 'own_metric'"),
@@ -649,7 +650,8 @@ def test_scores_may_be_predictions_too(folder, capsys, test):
     line = ["scores.csv", *NAMES, "--prediction", "score"]
     assert "leakage of scores" in audited(capsys, *line, "--score", "score")
     line += ["--threshold", "0.5"]
-    assert "leakage of scores" in audited(capsys, *line)
+    for more in ([], ["--score", "score"]):
+        assert "leakage of scores" in audited(capsys, *line, *more)
 
 
 def test_an_output_overwrites_nothing_that_is_needed(folder, capsys):

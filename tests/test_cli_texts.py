@@ -142,6 +142,7 @@ def test_an_empty_cell_is_a_text_that_says_nothing(folder, capsys):
 BAD_TEXTS = [
     ("--target dog --prediction oven --labels objects.json", "has no effect without --text"),
     ("--text new", 'needs --labels: a JSON file with a list of words for each label, such as {"d'),
+    ("--text new --labels no.json", "--labels: there is no file no.json"),
     ("--text new --labels test.csv", "--labels test.csv cannot be read as JSON"),
     ("--text new --labels list.json", "must hold a list of words for each label, such as"),
     (

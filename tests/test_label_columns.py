@@ -57,6 +57,7 @@ def test_the_result_can_be_audited_in_every_library():
         ({"texts": 3}, "texts must name columns by text; got 3"),
         ({"frame": [1, 2]}, "frame must be a data frame; got list"),
         ({"target": "sex"}, "column 'sex' of target has the class 'f' and 'm', and labels has no"),
+        ({"texts": "oven"}, "column 'oven' must hold texts; got 0"),
     ],
 )
 def test_bad_input_is_named(call, message):
