@@ -79,137 +79,87 @@ def recursive():
     return held
 
 
-# Made anew for every call, since some are used up.
+def given(values):
+    """Return what makes the values, one for each."""
+    return [functools.partial(lambda one: one, one) for one in values]
+
+
+NAN, INF = float("nan"), float("inf")
+NUMBERS = [0, -1, 1, 3, 1.5, NAN, INF, True, 1j, -(10**400), decimal.Decimal("0.5")]
+NUMBERS += [fractions.Fraction(1, 3), np.float32(0.5), np.int64(2), np.array(0)]
+WORDS = ["bogus", "", "sex", b"bytes", np.str_("sex"), Path("no/such/file")]
+HELD = [(), [], {}, {1, 2}, ["a", None], [[1]], ("sex", "skin"), {"a": 1}, range(3)]
+HELD += [np.array([]), np.array([1, 2]), pd.Series([1, 2]), pd.DataFrame({"a": [1]})]
+HELD += [pd.DataFrame([[0.1], [0.2]], ["f", "m"], [1])]
+HELD += [pd.DataFrame([[np.nan], ["x"]], ["f", "m"], [1])]
+OBJECTS = [None, object(), Unequal(), Colour.RED, pd.NA, pd.NaT, datetime.date(2020, 1, 1)]
+OBJECTS += [DirectionalAuditor, LogisticRegression, type, functools]
+FUNCTIONS = [
+    lambda: 0.5,
+    lambda *args, **kwargs: 0.5,
+    lambda *args, **kwargs: "text",
+    lambda *args, **kwargs: [0.1, 0.2],
+    lambda *args, **kwargs: None,
+]
 SCALARS = [
-    lambda: None,
-    lambda: 0,
-    lambda: -1,
-    lambda: 1,
-    lambda: 3,
-    lambda: 1.5,
-    lambda: float("nan"),
-    lambda: float("inf"),
-    lambda: True,
-    lambda: "bogus",
-    lambda: "",
-    lambda: "sex",
-    lambda: b"bytes",
-    lambda: (),
-    lambda: [],
-    lambda: {},
-    lambda: {1, 2},
-    lambda: ["a", None],
-    lambda: [[1]],
-    lambda: ("sex", "skin"),
-    lambda: {"a": 1},
-    lambda: object(),
-    lambda: Unequal(),
-    lambda: Colour.RED,
-    lambda: 1j,
-    lambda: -(10**400),
-    lambda: decimal.Decimal("0.5"),
-    lambda: fractions.Fraction(1, 3),
-    lambda: np.float32(0.5),
-    lambda: np.int64(2),
-    lambda: np.str_("sex"),
-    lambda: np.array(0),
-    lambda: np.array([]),
-    lambda: np.array([1, 2]),
-    lambda: pd.NA,
-    lambda: pd.NaT,
-    lambda: pd.Series([1, 2]),
-    lambda: pd.DataFrame({"a": [1]}),
-    lambda: pd.DataFrame([[0.1], [0.2]], ["f", "m"], [1]),
-    lambda: pd.DataFrame([[np.nan], ["x"]], ["f", "m"], [1]),
-    lambda: datetime.date(2020, 1, 1),
-    lambda: lambda *args, **kwargs: 0.5,
-    lambda: lambda: 0.5,
-    lambda: lambda *args, **kwargs: "text",
-    lambda: lambda *args, **kwargs: [0.1, 0.2],
-    lambda: lambda *args, **kwargs: None,
-    lambda: DirectionalAuditor,
-    lambda: DirectionalAuditor(interval=None),
-    lambda: LogisticRegression,
-    lambda: LogisticRegression(),
-    lambda: LinearRegression(),
+    *given([*OBJECTS, *NUMBERS, *HELD, *WORDS, *FUNCTIONS]),
+    # Made anew for every call, since they are used up or fitted.
     lambda: (one for one in [1, 2]),
-    lambda: range(3),
-    lambda: Path("no/such/file"),
-    lambda: type,
-    lambda: functools,
+    lambda: DirectionalAuditor(interval=None),
+    LogisticRegression,
+    LinearRegression,
 ]
 
-
-def of_rows(values):
-    """Ways to hold one value a row that are odd in themselves."""
-    return [
-        lambda: list(values),
-        lambda: tuple(values),
-        lambda: np.array(values),
-        lambda: np.array(values, dtype=object),
-        lambda: np.array(values)[:, None],
-        lambda: np.array(values)[None, :],
-        lambda: np.array(values).reshape(2, -1, 2),
-        lambda: np.matrix([[0, 1]] * len(values)),
-        lambda: np.array(values[:5]),
-        lambda: np.array(values)[::-1],
-        lambda: pd.Series(values),
-        lambda: pd.Series(values, index=range(len(values))[::-1]),
-        lambda: pd.Series(values, index=[0] * len(values), name=("a", 1)),
-        lambda: pd.Series(values, dtype="category"),
-        lambda: pd.Series(values).convert_dtypes(),
-        lambda: pd.Series(values).convert_dtypes(dtype_backend="pyarrow"),
-        lambda: pd.Index(values),
-        lambda: pd.Categorical(values, categories=sorted(set(values))[:1]),
-        lambda: pd.MultiIndex.from_arrays([values, values]),
-        lambda: pl.Series(values),
-        lambda: pl.Series("x", [str(one) for one in values], dtype=pl.Categorical),
-        lambda: pl.DataFrame({"a": values}),
-        lambda: pl.DataFrame({"a": values, "b": values}),
-        lambda: pl.DataFrame({"a": values}).lazy(),
-        lambda: pa.array(values),
-        lambda: pa.array(values).dictionary_encode(),
-        lambda: pa.table({"a": values}),
-        lambda: pd.DataFrame({"a": values, "b": values}),
-        lambda: pd.DataFrame({"a": values, "b": values}).set_axis(["a", "a"], axis=1),
-        lambda: pd.DataFrame({("x", 1): values, ("x", 2): values}),
-        lambda: {"a": values},
-        lambda: {"a": values, "b": values[:-1]},
-        lambda: {1: values, "b": values},
-        lambda: np.ma.array(values, mask=[True] + [False] * (len(values) - 1)),
-        lambda: iter(values),
-        lambda: dict.fromkeys(range(len(values)), 1),
-        lambda: [values],
-        lambda: [[one] for one in values],
-        lambda: [np.array(one) for one in values],
-        lambda: [{one} for one in values],
-        lambda: [values[:2], *values[1:]],
-        lambda: first(values, None),
-        lambda: first(values, float("nan")),
-        lambda: first(values, float("inf")),
-        lambda: first(values, "x"),
-        lambda: first(values, 7),
-        lambda: first(values, 0.25),
-        lambda: first(values, [1]),
-        lambda: first(values, {}),
-        lambda: first(values, object()),
-        lambda: first(values, Unequal()),
-        lambda: first(values, b"x"),
-        lambda: first(values, 2**70),
-        lambda: first(values, 1j),
-        lambda: first(values, np.zeros(2)),
-        lambda: first(values, "(missing)"),
-        lambda: ["(missing)", None, *values[2:]],
-        lambda: pd.Series(first(values, "a\x00\ud800"), dtype=object),
-        lambda: first(values, Colour.RED),
-        lambda: first(values, pd.Interval(0, 1)),
-        lambda: pd.Series(first(values, pd.NA), dtype=object),
-        lambda: [str(one) for one in values],
-        lambda: [str(one).encode() for one in values],
-        lambda: np.array([str(one) for one in values], dtype="S4"),
-        lambda: Contingency.from_labels(HIRED, sensitive_features=SEX),
-        lambda: COUNTED,
-    ]
+# Ways to hold one value a row that are odd in themselves.
+HOLDS = [list, tuple, np.array, pd.Series, pd.Index, pl.Series, pa.array, iter]
+HOLDS += [
+    lambda values: np.array(values, dtype=object),
+    lambda values: np.array(values)[:, None],
+    lambda values: np.array(values)[None, :],
+    lambda values: np.array(values).reshape(2, -1, 2),
+    lambda values: np.matrix([[0, 1]] * len(values)),
+    lambda values: np.array(values[:5]),
+    lambda values: np.array(values)[::-1],
+    lambda values: pd.Series(values, index=range(len(values))[::-1]),
+    lambda values: pd.Series(values, index=[0] * len(values), name=("a", 1)),
+    lambda values: pd.Series(values, dtype="category"),
+    lambda values: pd.Series(values).convert_dtypes(),
+    lambda values: pd.Series(values).convert_dtypes(dtype_backend="pyarrow"),
+    lambda values: pd.Categorical(values, categories=sorted(set(values))[:1]),
+    lambda values: pd.MultiIndex.from_arrays([values, values]),
+    lambda values: pl.Series("x", [str(one) for one in values], dtype=pl.Categorical),
+    lambda values: pa.array(values).dictionary_encode(),
+    *(
+        lambda values, hold=hold, names=names: hold(dict.fromkeys(names, values))
+        for hold, names in [
+            (dict, "a"),
+            (pl.DataFrame, "a"),
+            (pl.LazyFrame, "a"),
+            (pa.table, "a"),
+            (pl.DataFrame, "ab"),
+            (pd.DataFrame, "ab"),
+            (pd.DataFrame, [("x", 1), ("x", 2)]),
+        ]
+    ),
+    lambda values: pd.DataFrame({"a": values, "b": values}).set_axis(["a", "a"], axis=1),
+    lambda values: {"a": values, "b": values[:-1]},
+    lambda values: {1: values, "b": values},
+    lambda values: np.ma.array(values, mask=[True] + [False] * (len(values) - 1)),
+    lambda values: dict.fromkeys(range(len(values)), 1),
+    lambda values: [values],
+    lambda values: [[one] for one in values],
+    lambda values: [np.array(one) for one in values],
+    lambda values: [{one} for one in values],
+    lambda values: [values[:2], *values[1:]],
+    lambda values: ["(missing)", None, *values[2:]],
+    lambda values: pd.Series(first(values, "a\x00\ud800"), dtype=object),
+    lambda values: pd.Series(first(values, pd.NA), dtype=object),
+    lambda values: [str(one) for one in values],
+    lambda values: [str(one).encode() for one in values],
+    lambda values: np.array([str(one) for one in values], dtype="S4"),
+]
+FIRSTS = [None, NAN, INF, "x", 7, 0.25, [1], {}, object(), Unequal(), b"x", 2**70, 1j, np.zeros(2)]
+FIRSTS += ["(missing)", Colour.RED, pd.Interval(0, 1)]
 
 
 def first(values, value):
@@ -217,69 +167,41 @@ def first(values, value):
     return [value, *values[1:]]
 
 
+def of_rows(values):
+    """Return ways to hold one value a row, and to have another one first."""
+    firsts = [functools.partial(first, values, one) for one in FIRSTS]
+    return [*(functools.partial(hold, values) for hold in HOLDS), *firsts]
+
+
 def numbers(n=N):
     """Columns that hold odd numbers, dates or intervals."""
     rng = np.random.default_rng(0)
     dates = pd.date_range("2020", periods=n)
-    return [
-        lambda: [0] * n,
-        lambda: [-1] * n,
-        lambda: [float("nan")] * n,
-        lambda: [None] * n,
-        lambda: [float("inf"), float("-inf")] * (n // 2),
-        lambda: [float("inf"), 0.5] * (n // 2),
-        lambda: [0.5] * n,
-        lambda: [1e308] * n,
-        lambda: [5e-324] * n,
-        lambda: [1e-300, 1e300] * (n // 2),
-        lambda: [2**70] * n,
-        lambda: [-(10**400)] * n,
-        lambda: list(range(n)),
-        lambda: np.arange(n, dtype=np.uint64) + 2**63,
-        lambda: rng.normal(size=n),
-        lambda: rng.normal(size=(n, 2)),
-        lambda: rng.normal(size=(n, 2)).astype("f2"),
-        lambda: rng.random(n).astype(np.longdouble),
-        lambda: rng.random((n, 2)) * 1j,
-        lambda: np.zeros((n, 0)),
-        lambda: np.zeros((0, 2)),
-        lambda: np.zeros((n, 2, 2)),
-        lambda: np.zeros((n, 2), dtype=bool),
-        lambda: np.ones((n, 2)),
-        lambda: TAGS[:n],
-        lambda: TAGS[:n].astype(">i4"),
-        lambda: np.where(TAGS[:n] == 1, np.nan, 0),
-        lambda: sparse.csr_matrix(TAGS[:n]),
-        lambda: sparse.coo_array(TAGS[:n]),
-        lambda: list(sparse.csr_matrix(TAGS[:n])),
-        lambda: pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(TAGS[:n])),
-        lambda: pd.arrays.SparseArray(TAGS[:n, 0]),
-        lambda: dates,
-        lambda: dates.tz_localize("UTC"),
-        lambda: dates.to_period("D"),
-        lambda: dates.to_numpy(),
-        lambda: dates - dates[0],
-        lambda: [pd.NaT, *dates[1:]],
-        lambda: [datetime.date(2020, 1, 1 + i % 2) for i in range(n)],
-        lambda: pd.cut(np.arange(n), 3),
-        lambda: [decimal.Decimal("NaN")] * n,
-        lambda: [decimal.Decimal(i % 2) for i in range(n)],
-        lambda: [fractions.Fraction(i, 2) for i in range(n)],
-        lambda: array.array("d", SOFT[:n]),
-        lambda: memoryview(bytes(n)),
-        lambda: bytearray(n),
-        lambda: np.array([(1, 2.0)] * n, dtype=[("a", int), ("b", float)]),
-        lambda: [(1, 2), (1,)] * (n // 2),
-        lambda: [(1, "a"), (2, None)] * (n // 2),
-        lambda: [frozenset([1])] * n,
-        lambda: [True, 1, 0, "1"] * (n // 4),
-        lambda: recursive(),
-        lambda: [recursive()] * n,
-        lambda: pl.DataFrame({"a": [[1, 2]] * n}),
-        lambda: pl.Series([{"a": 1}] * n),
-        lambda: pa.array([None] * n),
-        lambda: pd.DataFrame(index=range(n)),
+    same = [0, -1, NAN, None, 0.5, 1e308, 5e-324, 2**70, -(10**400), decimal.Decimal("NaN")]
+    two = [(INF, -INF), (INF, 0.5), (1e-300, 1e300), ((1, 2), (1,)), ((1, "a"), (2, None))]
+    arrays = [np.arange(n), np.arange(n, dtype=np.uint64) + 2**63, rng.normal(size=n)]
+    arrays += [rng.normal(size=(n, 2)), rng.normal(size=(n, 2)).astype("f2")]
+    arrays += [rng.random(n).astype(np.longdouble), rng.random((n, 2)) * 1j]
+    arrays += [
+        np.zeros((n, 0)),
+        np.zeros((0, 2)),
+        np.zeros((n, 2, 2)),
+        np.zeros((n, 2), dtype=bool),
     ]
+    arrays += [np.ones((n, 2)), TAGS, TAGS.astype(">i4"), np.where(TAGS == 1, np.nan, 0)]
+    arrays += [np.array([(1, 2.0)] * n, dtype=[("a", int), ("b", float)])]
+    arrays += [sparse.csr_matrix(TAGS), sparse.coo_array(TAGS), list(sparse.csr_matrix(TAGS))]
+    arrays += [pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(TAGS))]
+    arrays += [pd.arrays.SparseArray(TAGS[:, 0]), array.array("d", SOFT)]
+    times = [dates, dates.tz_localize("UTC"), dates.to_period("D"), dates.to_numpy()]
+    times += [dates - dates[0], [pd.NaT, *dates[1:]], pd.cut(np.arange(n), 3)]
+    times += [[datetime.date(2020, 1, 1 + i % 2) for i in range(n)]]
+    odd = [memoryview(bytes(n)), bytearray(n), [frozenset([1])] * n, [True, 1, 0, "1"] * (n // 4)]
+    odd += [recursive(), [recursive()] * n, pd.DataFrame(index=range(n)), pa.array([None] * n)]
+    odd += [pl.DataFrame({"a": [[1, 2]] * n}), pl.Series([{"a": 1}] * n)]
+    odd += [[kind(i % 2) for i in range(n)] for kind in (decimal.Decimal, fractions.Fraction)]
+    repeated = [[one] * n for one in same] + [list(both) * (n // 2) for both in two]
+    return given([*repeated, *arrays, *times, *odd])
 
 
 def tensors():
@@ -288,23 +210,14 @@ def tensors():
         return []
     import torch
 
-    return [
-        lambda: torch.tensor(HIRED),
-        lambda: torch.tensor(SOFT, requires_grad=True),
-        lambda: torch.tensor(SOFT, dtype=torch.bfloat16),
-        lambda: torch.tensor(1),
-        lambda: torch.zeros(N, 2, 2),
-        lambda: torch.tensor(TAGS).to_sparse(),
-        lambda: torch.tensor(SOFT) * 1j,
-        lambda: [torch.tensor(one) for one in HIRED],
-        lambda: [torch.tensor(one, requires_grad=True) for one in SOFT],
-        lambda: list(torch.tensor(TAGS)),
-        lambda: pd.Series([torch.tensor(one) for one in HIRED], dtype=object),
-        lambda: np.array([None, *[torch.tensor(1.5)] * (N - 1)], dtype=object),
-        lambda: [[torch.tensor(one)] for one in HIRED],
-        lambda: torch.utils.data.TensorDataset(torch.tensor(SOFT), torch.tensor(HIRED)),
-        lambda: torch.utils.data.DataLoader(torch.tensor(SOFT)),
-    ]
+    hired, soft = torch.tensor(HIRED), torch.tensor(SOFT)
+    needing = torch.tensor(SOFT, requires_grad=True)
+    found = [hired, soft * 1j, needing, torch.tensor(SOFT, dtype=torch.bfloat16), torch.tensor(1)]
+    found += [torch.zeros(N, 2, 2), torch.tensor(TAGS).to_sparse(), list(hired), list(needing)]
+    found += [list(torch.tensor(TAGS)), pd.Series(list(hired), dtype=object)]
+    found += [np.array([None, *[torch.tensor(1.5)] * (N - 1)], dtype=object)]
+    found += [[[one] for one in hired], torch.utils.data.TensorDataset(soft, hired)]
+    return given([*found, torch.utils.data.DataLoader(soft)])
 
 
 NAMED = pd.DataFrame(TAGS, columns=["cook", "clean"])
@@ -326,33 +239,28 @@ OF_ANY_ROWS = [
     *of_rows(SEX),
     *of_rows(SOFT),
     *of_rows(PEOPLE_SAY),
-    lambda: FRAME,
-    lambda: X,
+    *given([FRAME, X]),
 ]
 FRAMES = [
-    lambda: FRAME,
-    lambda: pl.from_pandas(FRAME),
-    lambda: pl.from_pandas(FRAME).lazy(),
-    lambda: pa.Table.from_pandas(FRAME),
+    *given([FRAME, FRAME.iloc[:0], FRAME.iloc[:1], pa.Table.from_pandas(FRAME)]),
+    *given([pl.from_pandas(FRAME), pl.from_pandas(FRAME).lazy()]),
     lambda: FRAME.set_axis(["hired", "pred", "sex", "sex", "w", "p", "job"], axis=1),
     lambda: FRAME.set_axis(range(7), axis=1),
     lambda: FRAME.rename(columns={"job": "*", "skin": "^sex$"}),
-    lambda: FRAME.iloc[:0],
-    lambda: FRAME.iloc[:1],
     lambda: FRAME.assign(w=-1),
-    lambda: FRAME.assign(w=float("nan"), p=float("inf")),
+    lambda: FRAME.assign(w=NAN, p=INF),
     lambda: FRAME.assign(hired=[[1]] * N, pred=[{}] * N),
     lambda: FRAME.assign(sex=pd.cut(np.arange(N), 2), pred=pd.NaT),
     lambda: pl.from_pandas(FRAME).with_columns(pred=pl.lit(None), w=pl.lit("x")),
 ]
 COLUMNS = ["hired", "pred", "sex", "skin", "w", "p", "job", "*", "^sex$", "nope", 0, 99, -1]
 ESTIMATORS = [
-    lambda: LogisticRegression(),
+    LogisticRegression,
+    LinearRegression,
     lambda: LogisticRegression,
     lambda: LogisticRegression(C=-1),
-    lambda: LinearRegression(),
     lambda: KMeans(2, n_init=1),
-    lambda: Odd(),
+    Odd,
     lambda: Odd(1.5),
     lambda: make_pipeline(StandardScaler()),
     lambda: make_pipeline(StandardScaler(), LogisticRegression()),

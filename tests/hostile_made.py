@@ -24,7 +24,6 @@ from skbiasamp.mitigation import search
 
 RUNS = {"a": PREDICTED, "b": HIRED}
 BY = {"sensitive_features": SEX}
-PLAIN = DirectionalAuditor(interval=None)
 MONTHS = np.repeat(["2026-01-05", "2026-02-05", "2026-03-05"], len(HIRED))
 # Rows of three months.
 WATCHED = pd.DataFrame({"hired": HIRED * 3, "pred": PREDICTED * 3, "sex": SEX * 3, "month": MONTHS})

@@ -1,4 +1,4 @@
-"""Ten stories of the app in a real browser, and that its numbers are those of the command."""
+"""Stories of the app in a real browser, and that its numbers are those of the command."""
 
 import json
 import re
@@ -209,41 +209,6 @@ def test_semicolons_and_decimal_commas(page):
     page.wait_for_selector("#rows th:text-is('hired')")
 
 
-def test_classes_that_are_texts(page):
-    names = np.array(["denied", "<granted>"])
-    table = rows()
-    table["decision"], table["model"] = names[table.hired], names[table.predicted]
-    table[["sex", "decision", "model"]].to_csv("loans.csv", index=False)
-    drop(page, "loans.csv")
-    # The label is found by its values: they are those of the prediction.
-    page.click("[data-proposal=prediction] button:has-text('model')")
-    page.select_option("#target", "decision")
-    page.select_option("#add-sensitive", "sex")
-    page.select_option("#favourable", label="decision is <granted>")
-    made = report(page)
-    check_same_numbers(page, made)
-    says(page, "<granted>")
-
-
-def test_three_sensitive_columns_with_missing_values(page):
-    table = rows(1200)
-    rng = np.random.default_rng(1)
-    table["age"] = rng.integers(18, 80, len(table)).astype(float)
-    table["origin"] = rng.choice(["here", "elsewhere"], len(table))
-    table.loc[::50, "age"] = np.nan
-    table.loc[::60, "origin"] = None
-    table.to_csv("people.csv", index=False)
-    drop(page, "people.csv")
-    choose(page, sensitive=("sex", "age", "origin"))
-    page.fill("#bins-1", "30; 50")
-    assert page.inner_text("#missing-why") == "age: 24 rows, origin: 20 rows"
-    assert "Choose what happens" in error_at(page, "missing")
-    page.select_option("#missing", "group")
-    assert page.input_value("#bins-1") == "30; 50"
-    made = report(page)
-    check_same_numbers(page, made)
-
-
 def test_small_combinations_are_counted_before_the_report(page):
     table = rows(1200)
     rng = np.random.default_rng(4)
@@ -266,7 +231,10 @@ def test_small_combinations_are_counted_before_the_report(page):
     )
     page.wait_for_selector(f"#groups-why:has-text('{counted}')", timeout=LONG)
     assert "take each column on its own" in said.inner_text()
+    assert page.inner_text("#missing-why") == "age: 24 rows, origin: 20 rows"
+    assert "Choose what happens" in error_at(page, "missing")
     page.select_option("#missing", "group")
+    assert page.input_value("#bins-1") == "30, 50"
     page.wait_for_selector(f"#groups-why:not(:has-text('{counted}'))", timeout=LONG)
     check_accessible(page)
     page.select_option("#missing", "drop")
@@ -287,26 +255,6 @@ def test_small_combinations_are_counted_before_the_report(page):
     assert said.text_content() == ""
 
 
-def test_quoted_decimal_commas_are_pointed_out(page):
-    table = rows()
-    rng = np.random.default_rng(2)
-    scores = np.round(np.clip(table.predicted * 0.4 + rng.random(600) * 0.6, 0, 1), 3)
-    table["score"] = [str(score).replace(".", ",") for score in scores]
-    table["job"] = np.tile(["1,x", "2", "3,5"], 200)  # no number
-    table.to_csv("scores.csv", index=False)
-    drop(page, "scores.csv")
-    assert page.input_value("#decimal") == "."  # thousands may be meant
-    assert page.inner_text("#comma-why").startswith("score: these look like numbers with a comma")
-    choose(page, prediction="score")
-    assert page.is_hidden("#threshold")
-    page.select_option("#decimal", ",")
-    page.wait_for_selector("#comma-why", state="hidden", timeout=LONG)
-    page.fill("#threshold", "0,5")
-    made = report(page)
-    assert "--decimal , " in page.text_content("#command")
-    check_same_numbers(page, made)
-
-
 def test_each_column_on_its_own_has_a_verdict(page):
     table = rows(1200)
     rng = np.random.default_rng(1)
@@ -317,7 +265,11 @@ def test_each_column_on_its_own_has_a_verdict(page):
     table.loc[::50, "sex"] = table.loc[::60, "age"] = None
     table.to_csv("loans.csv", sep=";", decimal=",", index=False)
     drop(page, "loans.csv")
-    choose(page, sensitive=("age", "sex"))
+    # The label is found by its values: they are those of the prediction.
+    page.click("[data-proposal=prediction] button:has-text('predicted')")
+    page.select_option("#target", "hired")
+    for column in ("age", "sex"):
+        page.select_option("#add-sensitive", column)
     page.select_option("#groups", "marginal")
     page.select_option("#missing", "bounds")
     page.select_option("#favourable", label="hired is granted")
@@ -330,6 +282,7 @@ def test_each_column_on_its_own_has_a_verdict(page):
     frame = page.frame_locator("#report")
     folded = frame.locator("body")  # as what is to do after the first steps
     playwright.expect(folded).to_contain_text("(in step 3)", timeout=LONG)
+    says(page, "if rows without a group belong to any")
     assert frame.locator("h1").inner_text() == (
         "Granted or refused: by sex, the model widens the gap between Female and Male"
     )
@@ -338,47 +291,6 @@ def test_each_column_on_its_own_has_a_verdict(page):
     # The page that the app made knows no options of a command, but for the call in its record.
     texts = frame.locator("main :is(p, dd, li)").all_text_contents()
     assert [text for text in texts if "--" in text and "skbiasamp audit" not in text] == []
-
-
-def test_an_error_goes_when_its_field_is_mended(page):
-    table = rows()
-    table.loc[::50, "sex"] = None
-    table.to_csv("rows.csv", index=False)
-    drop(page, "rows.csv")
-    page.select_option("#target", "hired")
-    page.select_option("#prediction", "predicted")
-    mended = {
-        "sensitive": lambda: page.select_option("#add-sensitive", "sex"),
-        "missing": lambda: page.select_option("#missing", "drop"),
-        "limit": lambda: page.fill("#limit", "4"),
-    }
-    page.fill("#limit", "few")
-    for field, mend in mended.items():
-        error_at(page, field)
-        page.click("[aria-label='What is a label?']")  # nothing was mended yet
-        assert page.inner_text(f"#error-{field}")
-        mend()
-        assert page.locator(".error:not(:empty)").count() == 0
-        assert page.locator("[aria-invalid]").count() == 0
-    report(page)
-
-
-def test_a_limit_is_asked_for_as_a_gap(page):
-    rows(seed=5).to_csv("rows.csv", index=False)
-    drop(page, "rows.csv")
-    choose(page)
-    assert page.inner_text("#limit-example").startswith("For example, 4 means: a gap of 10 ")
-    page.fill("#limit", "2,5")
-    example = page.inner_text("#limit-example")
-    assert example == "2.5 means: a gap of 10 may become 7.5 to 12.5."
-    made = report(page)
-    assert made["facts"]["limit"] == 0.0125
-    assert "--limit 0.0125 " in page.text_content("#command")
-    assert re.match(r"The limit was set at [\d:]+, before a report", page.inner_text("#record"))
-    says(page, "the limit is 2.5 points")
-    page.fill("#limit", "3")
-    report(page)
-    assert re.match(r"The limit was set at [\d:]+, after a report", page.inner_text("#record"))
 
 
 def test_a_limit_of_several_groups_is_that_of_their_mean(page):
@@ -392,12 +304,17 @@ def test_a_limit_of_several_groups_is_that_of_their_mean(page):
     assert about.inner_text() == asked
     page.fill("#bins-0", "50")
     assert about.inner_text() == "the gap between two groups, in percentage points"
+    assert page.inner_text("#limit-example").startswith("For example, 4 means: a gap of 10 ")
+    page.fill("#limit", "2,5")
+    example = page.inner_text("#limit-example")
+    assert example == "2.5 means: a gap of 10 may become 7.5 to 12.5."
     page.fill("#bins-0", "40, 60")
     page.fill("#limit", "3")
     example = page.inner_text("#limit-example")
     assert "gaps of 10 may become 7 to 13, " in example
     assert "on average over groups" in example
     assert report(page)["facts"]["limit"] == 0.03
+    assert re.match(r"The limit was set at [\d:]+, before a report", page.inner_text("#record"))
     says(page, "on average; the limit is 3 points")
     # A group of its own, and classes, are more groups and gaps; columns on their own are not.
     page.click("button:has-text('Remove'):visible >> nth=-1")
@@ -409,29 +326,21 @@ def test_a_limit_of_several_groups_is_that_of_their_mean(page):
     assert about.inner_text().startswith("the gap between")
 
 
-def test_rows_without_a_group_have_bounds(page):
-    table = rows(1200)
-    table.loc[::12, "sex"] = None
-    table.to_csv("people.csv", index=False)
-    drop(page, "people.csv")
-    choose(page)
-    page.select_option("#missing", "bounds")
-    made = report(page)
-    check_same_numbers(page, made)
-    assert made["facts"]["unknown"]["n"] == 100
-    says(page, "if rows without a group belong to any")
-
-
-def test_scores_ask_for_their_threshold(page):
+def test_scores_ask_for_their_threshold_and_quoted_decimal_commas_are_pointed_out(page):
     table = rows()
     rng = np.random.default_rng(2)
-    table["score"] = np.round(
-        np.clip(table.pop("predicted") * 0.4 + rng.random(600) * 0.6, 0, 1), 3
-    )
+    scores = np.round(np.clip(table.pop("predicted") * 0.4 + rng.random(600) * 0.6, 0, 1), 3)
+    table["score"] = [str(score).replace(".", ",") for score in scores]
+    table["job"] = np.tile(["1,x", "2", "3,5"], 200)  # no number
     table["hired"] = np.where(table.hired == 1, "yes", "no")
     table.to_csv("scores.csv", index=False)
     drop(page, "scores.csv")
+    assert page.input_value("#decimal") == "."  # thousands may be meant
+    assert page.inner_text("#comma-why").startswith("score: these look like numbers with a comma")
     choose(page, prediction="score")
+    assert page.is_hidden("#threshold")
+    page.select_option("#decimal", ",")
+    page.wait_for_selector("#comma-why", state="hidden", timeout=LONG)
     assert "score holds numbers from" in page.inner_text("#threshold-why")
     assert "Enter the score" in error_at(page, "threshold")
     page.fill("#threshold", "much")
@@ -439,6 +348,7 @@ def test_scores_ask_for_their_threshold(page):
     assert "must be a number" in error_at(page, "threshold")
     page.fill("#threshold", "0,5")
     made = report(page)
+    assert "--decimal , " in page.text_content("#command")
     assert "--positive yes --threshold 0.5" in page.text_content("#command")
     check_same_numbers(page, made)
 
@@ -503,8 +413,12 @@ def test_a_wrong_column_is_mended(page):
     assert error.startswith("Sensitive columns: name must hold groups; got 600 values")
     assert "--" not in error
     assert page.evaluate("document.activeElement.id") == "add-sensitive"
+    page.click("[aria-label='What is a label?']")  # nothing was mended yet
+    assert page.inner_text("#error-sensitive")
     page.click("button:has-text('Remove'):visible")
     page.select_option("#add-sensitive", "sex")
+    assert page.locator(".error:not(:empty)").count() == 0
+    assert page.locator("[aria-invalid]").count() == 0
     page.select_option("#prediction", "predicted")
     report(page)  # the limit is still there, and the threshold has left with the score
     assert "--limit 0.03" in page.text_content("#command")

@@ -60,6 +60,15 @@ def ended(page, job):
     return json.loads(lines[-1].removeprefix("data: "))
 
 
+def until(happened):
+    """Wait some seconds for something to happen."""
+    for _ in range(200):
+        if happened():
+            return
+        time.sleep(0.03)
+    raise AssertionError("it did not happen")
+
+
 OPTIONS = {"target": ["hired"], "prediction": ["predicted"], "sensitive": ["sex"]}
 
 
@@ -80,24 +89,13 @@ def test_a_name_that_was_bound_to_this_machine_is_refused(app, host):
     assert httpx.get(app.url, headers={"host": host}).status_code == 400
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"origin": "http://evil.example"},
-        {"origin": "null"},
-        {"origin": "http://127.0.0.1:1"},
-        {},
-    ],
-    ids=str,
-)
-def test_what_another_page_sends_is_refused(app, headers):
-    response = httpx.post(f"{app.url}example", headers=headers)
-    assert response.status_code == 403
-
-
-@pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_what_another_site_loads_is_refused(app, site):
-    assert httpx.get(f"{app.url}app.js", headers={"sec-fetch-site": site}).status_code == 403
+def test_what_another_page_or_site_sends_or_loads_is_refused(app):
+    for origin in ("http://evil.example", "null", "http://127.0.0.1:1", None):
+        headers = {} if origin is None else {"origin": origin}
+        assert httpx.post(f"{app.url}example", headers=headers).status_code == 403
+    for site in ("cross-site", "same-site"):
+        headers = {"sec-fetch-site": site}
+        assert httpx.get(f"{app.url}app.js", headers=headers).status_code == 403
 
 
 def test_only_this_machine_reaches_it(app):
@@ -113,10 +111,7 @@ def test_the_browser_is_started_with_an_address_that_works_once(tmp_path):
     browser.write_text(f"#!{sys.executable}\n{writes}")
     browser.chmod(0o755)
     with running_app(tmp_path / "files", browser=str(browser)) as app:
-        for _ in range(100):
-            if seen.exists() and seen.read_text():
-                break
-            time.sleep(0.05)
+        until(lambda: seen.exists() and seen.read_text())
         address = seen.read_text()
         assert app.token not in address
         first, second = httpx.get(address), httpx.get(address)
@@ -154,9 +149,7 @@ def test_a_report_may_run_its_own_script_only(page):
     [
         ("../../../etc/passwd.csv", "passwd.csv"),
         ("..\\..\\boot.csv", "boot.csv"),
-        ("/etc/cron.d/x.csv", "x.csv"),
         ("--html=x.csv", "html_x.csv"),
-        (".hidden.csv", "hidden.csv"),
         ("a\nb\0c.csv", "a_b_c.csv"),
         ("<img src=x onerror=alert(1)>.csv", "_img src_x onerror_alert(1)_.csv"),
         ("Zahlen für 2026.CSV", "Zahlen für 2026.csv"),
@@ -183,7 +176,6 @@ BOMB = b"0" * 10_000_000
     ("name", "content", "reason"),
     [
         ("rows.csv", zipped(BOMB), "is a packed file"),
-        ("rows.csv", gzip.compress(BOMB, mtime=0), "is a packed file"),
         ("rows.parquet", gzip.compress(BOMB, mtime=0), "is a packed file"),
         ("rows.csv.gz", gzip.compress(ROWS, mtime=0), "Unpack it first"),
         ("rows.xlsx", zipped(ROWS), "save it as CSV UTF-8"),
@@ -216,18 +208,10 @@ def test_a_file_without_end_is_refused_and_not_kept(app, page):
     bodies = endless(b"", b"x" * 65536), endless(b"sex,hired\n", b"f,0\n" * 16384)
     with ThreadPoolExecutor() as at_once:
         sent = [at_once.submit(page.post, "files?name=a.csv", content=body) for body in bodies]
-    for response in (each.result() for each in sent):
-        assert refused(response)
+    reasons = "it is no table", "--max-size"
+    for response, reason in zip((each.result() for each in sent), reasons, strict=True):
+        assert reason in refused(response)
         assert response.headers["connection"] == "close"
-    assert app.stored() == before
-
-
-def test_a_file_that_is_too_large_is_refused_with_the_reason(app, page):
-    before = app.stored()
-    content = ROWS + b"m,1,1\n" * 400_000
-    assert "--max-size" in refused(page.post("files?name=a.csv", content=content))
-    one_line = b"x" * 1_500_000
-    assert "it is no table" in refused(page.post("files?name=a.csv", content=one_line))
     assert app.stored() == before
 
 
@@ -254,16 +238,8 @@ def test_an_upload_that_breaks_off_leaves_nothing(app):
             f"Origin: {app.origin}\r\nContent-Length: 1000000\r\n\r\n".encode()
             + ROWS
         )
-        for _ in range(100):
-            if app.stored() != before:
-                break
-            time.sleep(0.02)
-        assert app.stored() != before  # what has arrived is written
-    for _ in range(100):
-        if app.stored() == before:
-            return
-        time.sleep(0.05)
-    assert app.stored() == before
+        until(lambda: app.stored() != before)  # what has arrived is written
+    until(lambda: app.stored() == before)
 
 
 def test_a_table_has_a_limit_of_columns(page):
@@ -391,9 +367,6 @@ def test_a_predicted_column_is_no_model_and_its_column(page):
 def test_only_options_of_the_page_are_passed_on(page, options):
     fields = {"files": {"test": stored(page)["id"]}, "options": OPTIONS | options}
     assert "reload the page" in refused(page.post("jobs", json=fields))
-
-
-# --------------------------------------------------------------------------- the end
 
 
 def used_and_ended(folder, how):

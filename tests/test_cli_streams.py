@@ -4,7 +4,6 @@ import io
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 
@@ -33,25 +32,18 @@ each_stream = pytest.mark.parametrize(
 )
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """Make a folder with files of rows, two of which are of a month each."""
-    made = tmp_path_factory.mktemp("made")
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in a folder with files of rows, two of which are of a month each."""
+    monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     for file, n in (("01.csv", 50), ("02.csv", 60), ("test.csv", 200)):
         sex = rng.choice(["f", "m"], n)
         hired = (rng.random(n) < np.where(sex == "f", 0.7, 0.3)).astype(int)
         predicted = np.where((sex == "f") & (rng.random(n) < 0.9), 1, hired)
         frame = pd.DataFrame({"sex": sex, "hired": hired, "predicted": predicted})
-        frame.assign(month=f"2026-{file[:2]}-01").to_csv(made / file, index=False)
-    return made
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch, made):
-    """Work in a copy of that folder."""
-    monkeypatch.chdir(shutil.copytree(made, tmp_path / "folder"))
-    return tmp_path / "folder"
+        frame.assign(month=f"2026-{file[:2]}-01").to_csv(file, index=False)
+    return tmp_path
 
 
 def stream(to, *, buffered):

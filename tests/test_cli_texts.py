@@ -72,26 +72,19 @@ def both(*columns):
     return pd.concat(columns, axis=1).set_axis(["dog", "oven"], axis=1)
 
 
-def by_hand(model, frame, train=None):
-    labels = both(frame["dog"], frame["oven"])
-    training = {}
-    if train is not None:
-        y_train = both(train["dog"], train["oven"])
-        training = {"y_train": y_train, "sensitive_train": train["gender"]}
-    return skbiasamp.audit(
-        labels,
-        both(frame["dog"], frame[f"{model} oven"]),
-        sensitive_features=frame["gender"],
-        random_state=0,
-        **training,
-    )
+def by_hand(predicted, labels, frame, **training):
+    groups = {"sensitive_features": frame["gender"]}
+    return values(skbiasamp.audit(labels, predicted, **groups, **training, random_state=0))
 
 
 @pytest.mark.parametrize("target", [(), ("--target-text", "human")])
 def test_training_labels_may_be_texts_too(folder, capsys, target):
     names = ("--text", "old", "--train", "train.csv", *target)
     report, _ = report_of(capsys, *TEXT, *names)
-    assert values(report) == values(by_hand("old", captions(1), captions(0)))
+    train, frame = captions(0), captions(1)
+    trained = {"y_train": both(train["dog"], train["oven"]), "sensitive_train": train["gender"]}
+    labels, predicted = (both(frame["dog"], frame[name]) for name in ("oven", "old oven"))
+    assert values(report) == by_hand(predicted, labels, frame, **trained)
 
 
 def test_two_models_are_compared_by_their_texts(folder, capsys):
@@ -142,32 +135,12 @@ def test_an_empty_cell_is_a_text_that_says_nothing(folder, capsys):
     assert found.loc[:29, "(no label)"].all()
     text = next(one.text for one in report.findings if one.topic == "texts without a label")
     assert f"{found['(no label)'].mean() * 100:.1f} % in the texts of new" in text
-    expected = skbiasamp.audit(
-        frame[["dog", "oven"]],
-        found[["dog", "oven"]],
-        sensitive_features=frame["gender"],
-        random_state=0,
-    )
-    assert values(report) == values(expected)
-
-
-def test_refusals_are_a_class_if_there_are_any(folder, capsys):
-    frame = captions(1)
-    frame.loc[frame["gender"] == "male", "new"] = "I'm sorry, but I can't describe people."
-    frame.to_csv("test.csv", index=False)
-    report, _ = report_of(capsys, *TEXT, "--text", "new")
-    assert "(refusal)" in set(report["directional A->T"].table["task"])
-    text = next(one.text for one in report.findings if one.topic == "refusals")
-    assert "(female 0.0 %, male 100.0 %)" in text
+    expected = by_hand(found[["dog", "oven"]], frame[["dog", "oven"]], frame)
+    assert values(report) == expected
 
 
 BAD_TEXTS = [
     ("--target dog --prediction oven --labels objects.json", "has no effect without --text"),
-    (
-        "--text human --target-text human --labels objects.json",
-        "--text human: this column is named by --target-text already",
-    ),
-    ("--target dog --prediction oven --target-text human", "has no effect without --text"),
     ("--text new", 'needs --labels: a JSON file with a list of words for each label, such as {"d'),
     ("--text new --labels no.json", "--labels: there is no file no.json"),
     ("--text new --labels test.csv", "--labels test.csv cannot be read as JSON"),
@@ -181,16 +154,6 @@ BAD_TEXTS = [
         "--text new --labels more.json",
         "There are no true labels to compare with: pass texts of people as --target-text",
     ),
-    ("--text new --labels more.json", "there is no column 'cat'"),
-    ("--text nwe --labels objects.json", "test.csv has no column 'nwe': did you mean 'new'?"),
-    (
-        "--text dog --labels objects.json --target-text human",
-        "column 'dog' must hold texts; got 0",
-    ),
-    (
-        "--text gender --labels objects.json",
-        "--text gender: this column is named by --sensitive already",
-    ),
     (
         "--text new --labels objects.json --prediction old",
         "--text takes the place of --prediction",
@@ -202,10 +165,6 @@ BAD_TEXTS = [
     (
         "--text new --labels objects.json --target dog 'new oven'",
         "must name the labels in --labels objects.json, 'dog' and 'oven'; got 'dog'",
-    ),
-    (
-        "--text new --labels objects.json --target old",
-        "column 'old' of --target old has the class",
     ),
     (
         "--text new --labels gender.json --target-text human",
@@ -237,18 +196,15 @@ def test_what_cannot_be_read_is_one_line(folder, capsys):
     assert "--text b=new: this column is named by --text a=new already" in line
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
+def test_all_options_that_are_lacking_are_named_at_once(folder, capsys):
+    for given, said in (
         (["--sensitive", "gender"], "--target, --prediction (or --text and --labels);"),
-        ([], "--target, --prediction, --sensitive (or --text and --labels);"),
         (["--text", "new", "--labels", "x.json"], "--sensitive;"),
-    ],
-)
-def test_all_options_that_are_lacking_are_named_at_once(folder, capsys, given, said):
-    with pytest.raises(SystemExit, match="2"):
-        main(["audit", "test.csv", *given])
-    assert f"required: {said} skbiasamp audit --help has examples" in capsys.readouterr().err
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            main(["audit", "test.csv", *given])
+        said = f"required: {said} skbiasamp audit --help has examples"
+        assert said in capsys.readouterr().err
 
 
 def test_texts_and_labels_that_look_like_html_are_escaped(folder, capsys):
@@ -265,11 +221,3 @@ def test_texts_and_labels_that_look_like_html_are_escaped(folder, capsys):
     assert "<script>alert" not in page
     assert "<script>alert(1)</script>" in printed  # an example of a text without a label
     assert "<b>dog" not in report.to_markdown()
-
-
-def test_a_model_may_be_compared_with_texts_that_are_the_labels(folder, capsys):
-    names = ("--text", "new=new", "old=old", "--target-text", "new")
-    report, _ = report_of(capsys, *TEXT, *names, command="compare")
-    values = report["directional A->T"].table["value"]
-    assert values[0] == 0
-    assert values[1] < 0

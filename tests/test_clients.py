@@ -192,16 +192,10 @@ def test_optuna_searches_for_accuracy_and_little_amplification():
         found = cross_validate(named(linear), X, Y, cv=2, scoring=BOTH, error_score="raise")
         return found["test_accuracy"].mean(), found["test_amplification"].mean()
 
-    study = optuna.create_study(
-        directions=["maximize", "maximize"], sampler=optuna.samplers.RandomSampler(seed=0)
-    )
+    sampler = optuna.samplers.RandomSampler(seed=0)
+    study = optuna.create_study(directions=["maximize", "maximize"], sampler=sampler)
     study.optimize(both, n_trials=4)
-    assert len(study.trials) == 4
-    assert all(
-        accuracy > 0.5 and score <= 0
-        for trial in study.best_trials
-        for accuracy, score in [trial.values]
-    )
+    assert all(one.values[0] > 0.5 and one.values[1] <= 0 for one in study.best_trials)
 
 
 def test_mapie_wraps_an_audited_classifier():
@@ -213,28 +207,6 @@ def test_mapie_wraps_an_audited_classifier():
     assert 0.85 < sets[np.arange(N), Y, 0].mean() <= 1
     report = skbiasamp.audit(Y, predicted, sensitive_features=SEX, auditor=[quiet()])
     assert report["directional A->T"].published == pytest.approx(value_of(audited))
-
-
-def test_fairlearn_mitigates_an_audited_model_and_agrees_on_rates():
-    reductions, metrics = client("fairlearn.reductions"), client("fairlearn.metrics")
-    model = reductions.ExponentiatedGradient(
-        LogisticRegression(), reductions.DemographicParity(), max_iter=5
-    )
-    model.fit(X, Y, sensitive_features=SEX)
-    predicted = model.predict(X, random_state=0)
-    report = skbiasamp.audit(Y, predicted, sensitive_features=SEX, auditor=[quiet()])
-    frame = metrics.MetricFrame(
-        metrics={
-            "predicted_rate": metrics.selection_rate,
-            "true_positive_rate": metrics.true_positive_rate,
-            "false_positive_rate": metrics.false_positive_rate,
-        },
-        y_true=Y,
-        y_pred=predicted,
-        sensitive_features=SEX,
-    )
-    ours = report.rates.set_index("group")[list(frame.by_group)]
-    np.testing.assert_allclose(ours, frame.by_group, rtol=0, atol=1e-12)
 
 
 def test_the_readme_has_the_numbers_of_fairlearn():
@@ -370,6 +342,11 @@ def test_fairlearn_agrees_on_tables_by_each_column_and_by_all():
         np.testing.assert_allclose(
             ours.astype(float), frame.by_group.to_numpy(), rtol=0, atol=1e-12
         )
+        if by == "sex":
+            report = skbiasamp.audit(**held, auditor=[quiet()])
+            rates = report.rates.rename(columns={"predicted_rate": "selection_rate"})
+            ours = rates.set_index("group")[list(measured)]
+            np.testing.assert_allclose(ours, frame.by_group, rtol=0, atol=1e-12)
         ratios = (frame.by_group / frame.group_max())["selection_rate"]
         np.testing.assert_allclose(
             [own.loc[[name]].iloc[0]["impact_ratio"] for name in ratios.index],
@@ -454,23 +431,23 @@ def test_skore_reports_hold_checks_of_several_features():
     assert list(muted["code"]) == ["SBA-GROUPS"]
 
 
-@pytest.mark.parametrize(
-    ("sensitive", "reason"),
-    [("gender", "gender"), (lambda X: X["sex"].where(X["sex"] == 1), "missing values")],
-)
-def test_skore_pages_survive_what_cannot_be_checked(sensitive, reason):
-    report = report_of_skore(lambda X: X["sex"])
-    section, explanation = section_of(report, AmplificationCheck(sensitive, code="sba"))
-    assert section == "not_applicable"
-    assert reason in explanation
-
-
-def test_skore_reports_of_numbers_have_no_such_check():
-    model = LinearRegression().fit(X, X["skill"] + X["noise"])
-    report = client("skore").EstimatorReport(model, X_test=X, y_test=X["skill"] + X["noise"])
-    section, explanation = section_of(report, AmplificationCheck("sex"))
-    assert section == "not_applicable"
-    assert "NumericAuditor" in explanation
+def test_skore_pages_survive_what_cannot_be_checked():
+    numbers = X["skill"] + X["noise"]
+    of_numbers = client("skore").EstimatorReport(
+        LinearRegression().fit(X, numbers), X_test=X, y_test=numbers
+    )
+    for made, sensitive, reason in (
+        (report_of_skore(lambda X: X["sex"]), "gender", "gender"),
+        (
+            report_of_skore(lambda X: X["sex"]),
+            lambda X: X["sex"].where(X["sex"] == 1),
+            "missing values",
+        ),
+        (of_numbers, "sex", "NumericAuditor"),
+    ):
+        section, explanation = section_of(made, AmplificationCheck(sensitive, code="sba"))
+        assert section == "not_applicable"
+        assert reason in explanation
 
 
 @pytest.mark.parametrize("stored", ["auditor", "classifier", "mitigation", "scorer"])

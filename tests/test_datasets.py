@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 import scipy.stats
 from sklearn.datasets import load_digits
-from sklearn.linear_model import LogisticRegression
 
 from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp.datasets import (
@@ -22,7 +21,6 @@ from skbiasamp.datasets import (
     load_occupations,
     make_biased_classification,
 )
-from skbiasamp.metrics import directional_amplification
 
 DATA = Path(os.environ.get("SKBIASAMP_DATA", Path(__file__).parents[2] / "shared" / "data"))
 COMPAS_FILE = "compas-scores-two-years.csv"
@@ -248,28 +246,9 @@ def test_made_features_shift_with_labels_and_groups():
     np.testing.assert_allclose(means.loc["g0"] - means.loc["g1"], [0, 0, 0.5, -0.5], atol=0.06)
 
 
-def test_a_model_amplifies_more_the_more_proxies_tell():
-    values = []
-    for group_sep in (0, 2, 4):
-        data = make_biased_classification(4000, group_sep=group_sep, random_state=0)
-        predicted = LogisticRegression().fit(data.data, data.target).predict(data.data)
-        values.append(
-            directional_amplification(data.target, predicted, sensitive_features=data.sensitive)
-        )
-    assert values[0] < -0.03
-    assert values[1] > 0.01
-    assert values[2] > values[1] + 0.01
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda seed: make_biased_classification(200, n_tasks=2, random_state=seed),
-        lambda seed: load_colored_digits(random_state=seed),
-    ],
-)
+@pytest.mark.parametrize("make", [make_biased_classification, load_colored_digits])
 def test_a_seed_fixes_everything(make):
-    first, again, other = make(5), make(5), make(6)
+    first, again, other = (make(random_state=seed) for seed in (5, 5, 6))
     for name in set(first) - {"DESCR", "feature_names"}:
         np.testing.assert_array_equal(first[name], again[name])
     assert (first.sensitive != other.sensitive).any()
@@ -294,23 +273,14 @@ def test_digits_have_the_colour_they_lean_to_as_often_as_asked(correlation):
     assert not digits.images[..., 2].any()
 
 
-# --------------------------------------------------------------------------- bad input
-
-
 @pytest.mark.parametrize(
     ("fetch", "options", "says"),
     [
         (load_compas, {"target": "recid"}, "'target' parameter .* a str among .* 'recid'"),
         (fetch_imsitu_annotations, {"subset": "dev"}, "'subset' parameter .* a str among .*'dev'"),
-        (fetch_imsitu_annotations, {"alpha": 4}, "None, 3, 2, 1. Got 4"),
         (fetch_imsitu_annotations, {"alpha": True}, "None, 3, 2, 1. Got True"),
-        (load_compas_counts, {"subset": "all"}, "'subset' parameter .* a str among .*'all'"),
         (load_colored_digits, {"correlation": 1.5}, r"'correlation' .* \[0.0, 1.0\]. Got 1.5"),
-        (make_biased_classification, {"n_groups": 1}, r"'n_groups' .* \[2, inf\). Got 1"),
-        (make_biased_classification, {"n_tasks": 7}, r"'n_tasks' .* \[1, 6\]. Got 7"),
-        (make_biased_classification, {"bias": -0.1}, r"'bias' .* \[0.0, 1.0\]. Got -0.1"),
         (make_biased_classification, {"group_weights": [1, 0]}, r"each of the 2 .* Got \[1, 0\]"),
-        (make_biased_classification, {"group_weights": [1]}, r"each of the 2 groups. Got \[1\]"),
         (make_biased_classification, {"base_rate": 0.95}, "labels .* rates from 0.85 to 1.05"),
         (
             make_biased_classification,
@@ -327,9 +297,6 @@ def test_digits_have_the_colour_they_lean_to_as_often_as_asked(correlation):
 def test_an_unknown_option_is_named_with_those_allowed(fetch, options, says):
     with pytest.raises(ValueError, match=says):
         fetch(**options)
-
-
-# --------------------------------------------------------------------------- docstrings
 
 
 @needs_imsitu

@@ -109,19 +109,12 @@ def test_the_report_of_a_file_is_that_of_the_command(engine):
     """Of probabilities, too: an engine that sums them would leave attackers out."""
     frame = ROWS[:40].assign(predicted=np.random.default_rng(1).random(40).round(3))
     frame.to_csv("a.csv", index=False)
-    frame.assign(other=frame["predicted"] ** 2).to_csv("two.csv", index=False)
     main(["audit", "a.csv", *NAMES, "--seed", "0", "--json", "a.json"])
     report = skbiasamp.audit_frame("a.csv", **COLUMNS, random_state=0)
     expected = json.loads(Path("a.json").read_text())["results"]
     assert list(report.results) == list(expected)
     for name, result in report.results.items():
         assert [result.low, result.high] == [expected[name]["low"], expected[name]["high"]]
-    both = COLUMNS | {"prediction": {"old": "predicted", "new": "other"}}
-    compared, memory = (
-        skbiasamp.compare(rows, **both, auditor=skbiasamp.DirectionalAuditor())
-        for rows in ("two.csv", pd.read_csv("two.csv"))
-    )
-    assert compared.summary.equals(memory.summary)
 
 
 # ------------------------------------------------------------------ what was read
@@ -216,15 +209,6 @@ def test_a_file_is_read_however_it_is_written(engine):
         assert [one["rows"] for one in found.data_files] == [60], name
 
 
-def test_names_in_a_header_are_taken_as_they_are(engine):
-    name = 'says "hired", twice\n'
-    odd = ROWS.assign(SEX="x", Hired=0).rename(columns={"hired": name})
-    odd.to_csv("header.csv", index=False)
-    auditor = skbiasamp.DirectionalAuditor(interval=None)
-    found = skbiasamp.audit_frame("header.csv", **COLUMNS | {"target": name}, auditor=auditor)
-    assert found["directional A->T"].published == pytest.approx(value_of(ROWS))
-
-
 def test_a_letter_far_below_makes_a_file_latin(engine):
     many = pd.concat([ROWS.assign(sex="a")] * 2000 + [ROWS.assign(sex="ä")])
     Path("late.csv").write_bytes(text_of(many).encode("latin-1"))
@@ -308,18 +292,20 @@ def test_integers_of_any_size_are_groups(engine):
     ids = ROWS["sex"].map({"Müller": str(10**20), "Šimić": str(10**20 + 1)})
     ROWS.assign(sex=ids).to_csv("ids.csv", index=False)
     assert audited("ids.csv")["directional A->T"].published == pytest.approx(value_of(ROWS))
-    auditor = ["--auditor", "skbiasamp:DirectionalAuditor"]
-    assert main(["audit", "ids.csv", *NAMES, *auditor, "--json", "ids.json"]) == 0
-    results = json.loads(Path("ids.json").read_text())["results"]
-    assert results["directional A->T"]["published"] == pytest.approx(value_of(ROWS))
 
 
-def test_names_of_columns_are_no_patterns(engine, capsys):
+def test_names_of_columns_are_taken_as_they_are(engine, capsys):
     """To polars ^sex$ is a pattern, and to DuckDB * is all columns."""
-    for kind, target, sex in (("csv", "*", "^sex$"), ("parquet", "^predicted$", "*")):
+    for kind, target, sex in (
+        ("csv", "*", "^sex$"),
+        ("csv", 'says "hired", twice\n', "$"),
+        ("parquet", "^predicted$", "*"),
+    ):
         if kind == "parquet":
             pytest.importorskip("pyarrow")
-        other = ROWS.rename(columns={"sex": sex, "hired": target}).assign(sex="x", day="2026-01-05")
+        other = ROWS.rename(columns={"sex": sex, "hired": target}).assign(
+            sex="x", SEX="x", day="2026-01-05"
+        )
         getattr(other, f"to_{kind}")(f"a.{kind}", index=False)
         named = ["--target", target, "--prediction", "predicted", "--sensitive", sex]
         audit = ["audit", f"a.{kind}", *named, "--auditor", "skbiasamp:DirectionalAuditor"]

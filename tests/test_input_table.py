@@ -31,7 +31,6 @@ from skbiasamp.attackers import ExactAttacker, MLPAttacker
 from skbiasamp.datasets import load_colored_digits, make_biased_classification
 from skbiasamp.inference import adjust_p_values, paired_p_values, required_rows
 from skbiasamp.metrics import (
-    differential_fairness_amplification,
     directional_amplification,
     function_of,
     leakage_amplification,
@@ -55,7 +54,7 @@ TWO = pd.DataFrame({"a": HIRED, "b": PREDICTED})
 TURNED = TWO[["b", "a"]]
 BOTH = pd.DataFrame({"sex": SEX, "skin": SKIN})
 CAPTIONS = [f"a {'woman' if one == 'f' else 'man'} with {i} bikes" for i, one in enumerate(SEX)]
-PLAIN, QUICK = DirectionalAuditor(interval=None), (HIRED, PREDICTED)
+QUICK = (HIRED, PREDICTED)
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
 
 
@@ -176,11 +175,6 @@ SHAPES = [
         "favourable", "one of two classes; got [0, 1]",
     ),
     (
-        lambda: skbiasamp.audit(HIRED, PREDICTED, **BY, favourable=[]),
-        "favourable", "got []. There are 0 and 1",
-    ),
-    (lambda: score(sample_weight=[1] * 7), "sample_weight", "7 rows but y_true has 24"),
-    (
         lambda: count(sex={"sex": SEX, "skin": SKIN[:5]}, missing="group"),
         "sensitive_features['skin']", "5 rows but sensitive_features['sex'] has 24",
     ),
@@ -195,8 +189,6 @@ SHAPES = [
     ),
     (lambda: count(np.zeros((N, 0))), "y_true", "no columns, its shape is (24, 0)"),
     (lambda: count(sex={}), "sensitive_features", "is an empty dict"),
-    (lambda: count(HIRED, {}), "y_pred", "is an empty dict"),
-    (lambda: count(1), "y_true", "Got int instead"),
     (lambda: count(sex="f"), "sensitive_features", "Got str instead"),
     (lambda: count(value for value in HIRED), "y_true", "Got generator instead"),
     (lambda: count(np.zeros((N, 2, 2))), "y_true", "got shape (24, 2, 2)"),
@@ -235,10 +227,6 @@ SHAPES = [
         "y_pred", "classes are 'clerk', 'cook' and 'nurse': only some match",
     ),
     (
-        lambda: count(np.arange(N) % 3, pd.DataFrame(np.ones((N, 3)) / 3, columns=["0", "1", "x"])),
-        "y_pred", "classes are 0, 1 and 2: only some match",
-    ),
-    (
         lambda: score(sex=pd.Series(SEX, name="b"), auditor=fitted(sex=pd.Series(SEX, name="a"))),
         "sensitive_features", "name 'b', and the training labels had 'a'",
     ),
@@ -269,7 +257,6 @@ VALUES = [
         "sensitive_pred", "missing values in 1 row",
     ),
     (lambda: count(np.where(TAGS == 1, NAN, 0)), "y_true", "missing values in"),
-    (lambda: score(pred=first(NAN, HALF)), "y_pred", "missing values in 1 row"),
     (lambda: count(np.ma.array(HIRED, mask=[1] + [0] * 23)), "y_true", "missing values in 1 row"),
     (lambda: count(sex=np.array([NAN, *SEX[1:]])), "sensitive_features", "holds the text 'nan'"),
     (lambda: count(sex=[None] * N, missing="drop"), "sensitive_features", "nothing left to audit"),
@@ -284,7 +271,6 @@ VALUES = [
         ),
         "(missing)", "Rename",
     ),
-    (lambda: measure(sensitive_features=["f"] * N), "sensitive_features", "one group only, 'f'"),
     (
         lambda: measure(y_train=HIRED, sensitive_train=["f"] * N),
         "sensitive_train", "one group only, 'f'",
@@ -319,14 +305,12 @@ VALUES = [
     ),
     (lambda: count(HIRED, [1, "1"] * 12), "y_pred", "one type; got numbers in 12 rows"),
     (lambda: count(y_preds={"a": [1, "1"] * 12, "b": HIRED}), "y_preds['a']", "one type"),
-    (lambda: count(sensitive_pred=[1, "1"] * 12, sex=HIRED), "sensitive_pred", "one type"),
     (lambda: count(sex=["f", b"f"] * 12), "sensitive_features", "bytes in 12 rows"),
     (lambda: count(["a\ud800"] * N), "y_true", "is no Unicode"),
     (lambda: count(HIRED, {"a": [-(10**400)] * N, "b": HIRED}), "y_pred", "too large for a float"),
     (lambda: count(CAPTIONS, None, SEX), "y_true", "24 different texts in 24 rows"),
     (lambda: skbiasamp.audit(CAPTIONS, CAPTIONS, **BY), "y_true", "LICAuditor"),
     (lambda: count(["no", "yes"] * 12, CAPTIONS), "y_pred", "24 different texts in 24 rows"),
-    (lambda: fitted(CAPTIONS), "y_train", "24 different texts in 24 rows"),
     (
         lambda: skbiasamp.audit_frame(FRAME.assign(c=CAPTIONS), target="c", sensitive="sex"),
         "column 'c' (target)", "24 different texts in 24 rows",
@@ -348,7 +332,6 @@ WEIGHTS = [
 ]
 COUNTS = [
     (lambda: of_counts([3, -2]), "column 'n'", "negative values in 1 row"),
-    (lambda: of_counts([3, NAN]), "column 'n'", "has missing values"),
     (lambda: of_counts(["3", "2"]), "column 'n'", "must hold numbers; got '3'"),
     (
         lambda: Contingency.from_counts(count().to_frame(), count="cnt"),
@@ -367,14 +350,12 @@ COUNTS = [
     (lambda: count() + count(HIRED, PREDICTED), "'task_pred'", "Only one of two"),
     (lambda: count(HIRED, PREDICTED) + count(HIRED, HALF), "tasks", "different kinds"),
     (lambda: count(TWO) + count(TWO.set_axis(["a", "c"], axis=1)), "task columns", "'b' and 'c'"),
-    (lambda: fitted().score(count(HIRED, PREDICTED), PREDICTED), "Contingency", "pass it alone"),
     (lambda: directional_amplification(count(), PREDICTED, **BY), "Contingency", "pass it alone"),
     (
         lambda: fitted(TWO, direction="T->A").score(count(TWO[["a"]], sensitive_pred=SEX)),
         "The training labels", "indicator columns but the audited ones are one column",
     ),
     (lambda: skbiasamp.audit(count(pred=PREDICTED), min_rows=9), "min_rows", "is for rows"),
-    (lambda: skbiasamp.audit(count(pred=PREDICTED), max_groups=2), "max_groups", "is for rows"),
     (
         lambda: skbiasamp.audit(
             count(HIRED, PREDICTED, sex=first(None, SEX), missing="drop"), missing="bounds"
@@ -387,14 +368,11 @@ COUNTS = [
         ),
         "given", "needs groups that do not overlap",
     ),
-    *(
-        (
-            lambda missing=missing: skbiasamp.audit(
-                *QUICK, sensitive_features=first(None, SEX), missing=missing, min_rows=20
-            ),
-            "sensitive_features", "has one group only",
-        )
-        for missing in ("drop", "bounds")
+    (
+        lambda: skbiasamp.audit(
+            *QUICK, sensitive_features=first(None, SEX), missing="bounds", min_rows=20
+        ),
+        "sensitive_features", "has one group only",
     ),
     (
         lambda: skbiasamp.audit(
@@ -430,7 +408,6 @@ LACKING = [
         ),
         "train", "must be a data frame or a query",
     ),
-    (lambda: measure(sensitive_train=SEX), "y_train", "is None. Pass both"),
     (lambda: DirectionalAuditor(reference="test").compare(HIRED, **BY), "y_preds", "is None"),
     (
         lambda: MultiAttributeAuditor(reference="test", min_count=1, interval=None).compare(
@@ -444,22 +421,16 @@ LACKING = [
     (lambda: runs([PREDICTED, None]), "y_preds", "has no predictions of 'run 2'"),
     (lambda: runs([None, None]), "y_preds", "holds no predictions"),
     (lambda: runs(sensitive_preds=[SEX] * 3), "sensitive_preds", "as many runs as y_preds, 2"),
-    (lambda: runs(method="bootstrap"), "method", "bootstrap"),
 ]  # fmt: skip
 OPTIONS = [
     *(
         (lambda name=name, value=value: measure(**{name: value}), name, repr(value))
         for name, value in [
-            ("direction", "A->A"), ("direction", ["A->T"]), ("ties", "one"), ("base", "labels"),
-            ("base", 0.5), ("groups", "all"), ("missing", "ignore"), ("missing", None),
+            ("direction", ["A->T"]), ("ties", "one"), ("base", 0.5), ("missing", "ignore"),
         ]
     ),
-    *(
-        (lambda name=name, value=value: fitted(**{name: value}), name, repr(value))
-        for name, value in [
-            ("adjust", "bonferroni"), ("confidence_level", 1.0), ("confidence_level", 95),
-        ]
-    ),
+    (lambda: fitted(adjust="bonferroni"), "adjust", "'bonferroni'"),
+    (lambda: fitted(confidence_level=95), "confidence_level", "95"),
     (lambda: measure(groups=["a", "b"]), "groups", "Got ['a', 'b']"),
     (lambda: measure(base=table([[0.5]], ["f"])), "base", "lacks group 'm' (it has 'f')"),
     (lambda: measure(base=table([[0.5]] * 2, columns=["1"])), "base", "lacks task 1 (it has '1')"),
@@ -468,15 +439,10 @@ OPTIONS = [
     (lambda: measure(base=table([[0.5], [NAN]])), "base", "got nan"),
     (lambda: measure(base=table([["half"], ["half"]])), "base", "must hold numbers"),
     (lambda: fitted(sign=table([[0.5], [1]])), "sign", "-1, 0 or 1 for every pair; got 0.5"),
-    (lambda: fitted(sign=table([[1]], ["f"])), "sign", "lacks group 'm'"),
     (lambda: measure(sign=np.ones((2, 1))), "sign", "Got array"),
     *(
         (lambda o=o: measure_sets(**o), *o, repr(*o.values()))
         for o in ({"min_size": "2"}, {"min_size": 0}, {"max_size": 0}, {"min_count": 0})
-    ),
-    (
-        lambda: differential_fairness_amplification(HIRED, PREDICTED, **BY, concentration="a"),
-        "concentration", "Got 'a'",
     ),
     (
         lambda: leakage(groups="marginal").fit(HIRED, sensitive_features=AGES),
@@ -496,8 +462,6 @@ OPTIONS = [
         lambda: leakage(cv=5).audit([0, 1, 1], [0, 1, 0], sensitive_features=list("ffm")),
         "cv", "Audit more rows",
     ),
-    (lambda: leakage(n_jobs=0).audit(HIRED, PREDICTED, **BY), "n_jobs", "Got 0 instead"),
-    (lambda: leakage(n_draws=2**63).audit(HIRED, PREDICTED, **BY), "n_draws", "must be"),
     (
         lambda: LeakageAuditor(attacker=Odd()).audit(HIRED, PREDICTED, **BY),
         "attacker", "Odd predicted ['text']",
@@ -525,12 +489,6 @@ OPTIONS = [
         ),
         "column 'g' (prediction)", "must hold numbers if there is a threshold; got type String",
     ),
-    (
-        lambda: skbiasamp.compare(
-            HIRED, {"a": HIRED, "b": HIRED}, **BY, auditor=PLAIN, data_name=["a"]
-        ),
-        "data_name", "got ['a']",
-    ),
     (  # before the rows are read
         lambda: skbiasamp.compare(HIRED, {"a": HIRED[1:], "b": HIRED}, **BY, data_name=["a"]),
         "data_name", "got ['a']",
@@ -555,10 +513,8 @@ OPTIONS = [
     (lambda: MLPAttacker.preset([1]), "preset", "[1]"),
     (lambda: function_of(MALSAuditor, name=3), "name", "must be text; got 3"),
     (lambda: load_colored_digits(correlation="x"), "correlation", "'x'"),
-    (lambda: make_biased_classification(base_rate="x"), "base_rate", "'x'"),
     (lambda: make_biased_classification(True), "n_samples", "Got True instead"),
     (lambda: make_biased_classification(group_weights={1, 2}), "group_weights", "must"),
-    (lambda: make_biased_classification(class_sep=10**400), "class_sep", "must be"),
     (lambda: WordMasker(substitute=lambda: "x").fit(["a woman"]), "substitute", "1 arguments"),
 ]  # fmt: skip
 REPORTS = [
@@ -591,7 +547,6 @@ REPORTS = [
 TESTS = [
     (lambda: paired_p_values([-1], [5]), "gained", "got -1"),
     (lambda: paired_p_values([1], [0.5]), "lost", "got 0.5"),
-    (lambda: paired_p_values([NAN], [1]), "gained", "got nan"),
     (lambda: paired_p_values(["1"], [1]), "gained", "got '1'"),
     (lambda: paired_p_values(None, 1), "gained", "got None"),
     (lambda: paired_p_values([1, 2], [1, 2, 3]), "gained and lost", "one shape"),
@@ -599,7 +554,6 @@ TESTS = [
     (lambda: paired_p_values(10**400, 1), "gained", "too large for a float"),
     (lambda: adjust_p_values([0.5, 1.5]), "p_values", "from 0 to 1; got 1.5"),
     (lambda: adjust_p_values(["a"]), "p_values", "got 'a'"),
-    (lambda: adjust_p_values({}), "p_values", "is an empty dict"),
     (lambda: adjust_p_values([0.5], "bonferroni"), "method", "'holm', 'fdr', None"),
     *(
         (lambda below=below: assert_amplification(AUDITED(), below=below), "below", "0 or more")

@@ -35,10 +35,6 @@ def probabilities():
     return Contingency.from_labels(Y, SOFT, sensitive_features=GROUP)
 
 
-def indicators():
-    return Contingency.from_labels(MATRIX, MATRIX[::-1], sensitive_features=GROUP)
-
-
 def numbers():
     return Contingency.from_labels(Y, 9 * SOFT - 4, sensitive_features=GROUP, scores=True)
 
@@ -57,7 +53,12 @@ def tasks():
     return Contingency.from_frame(frame, **how, like=like, joint=False)
 
 
-KINDS = [labels, probabilities, indicators, numbers, fractions, tasks]
+def clustered():
+    how = {"sensitive_features": GROUP, "clusters": np.arange(ROWS) // 2}
+    return Contingency.from_labels(MATRIX, MATRIX[::-1], **how)
+
+
+KINDS = [labels, probabilities, clustered, numbers, fractions, tasks]
 
 
 # --------------------------------------------------------------------------- days and chunks
@@ -95,10 +96,6 @@ def classes(rows):
     )
 
 
-def fewer_classes(rows):
-    return classes(rows[(rows["target"] != "z") & (rows["prediction"] != "z")])
-
-
 def overlapping(rows):
     return Contingency.from_labels(
         rows[TASKS["target"]],
@@ -118,12 +115,6 @@ def weights(rows):
     return Contingency.from_frame(duckdb(rows), weight="weight", **columns)
 
 
-def weights_in_memory(rows):
-    return Contingency.from_labels(
-        rows["target"], sensitive_features=rows["group"], sample_weight=rows["weight"]
-    )
-
-
 def scores(rows):
     columns = {"target": "binary", "prediction": "score", "sensitive": "group"}
     return Contingency.from_frame(duckdb(rows), **columns)
@@ -133,16 +124,7 @@ def summed(rows):
     return Contingency.from_frame(duckdb(rows), sensitive="group", **TASKS)
 
 
-CHUNKS = [
-    classes,
-    fewer_classes,
-    overlapping,
-    missing,
-    weights,
-    weights_in_memory,
-    scores,
-    summed,
-]
+CHUNKS = [classes, overlapping, missing, weights, scores, summed]
 
 
 def same(one, other):
@@ -158,7 +140,7 @@ def test_tables_of_cells_are_read_back_from_parquet(kind, tmp_path):
     pytest.importorskip("pyarrow")
     cells = kind(simulate(500, 0))
     frame = cells.to_frame()
-    if kind in (classes, fewer_classes):
+    if kind is classes:
         # Combinations of text and numbers are no one type: JSON has them.
         frame["group"] = frame["group"].map(lambda name: tuple(map(str, name)))
     frame.to_parquet(tmp_path / "cells.parquet")
@@ -196,13 +178,6 @@ def test_many_columns_add_up_however_they_lie_in_memory():
         for order in "CF"
     ]
     assert days[0] + days[1] == days[0] + days[0] == days[1] + days[1]
-    frame = pd.DataFrame(labels, columns=[f"t{i}" for i in range(20)]).assign(group=groups)
-    cells = Contingency.from_frame(
-        frame, target=[f"t{i}" for i in range(20)], sensitive="group", joint=False
-    )
-    assert (cells + cells).joint("group", "task").tolist() == (
-        2 * days[0].joint("group", "task")
-    ).tolist()
 
 
 def test_rows_of_many_probabilities_are_not_taken_for_others():
@@ -213,9 +188,6 @@ def test_rows_of_many_probabilities_are_not_taken_for_others():
         predicted > 0.5, predicted, sensitive_features=rng.choice(["f", "m"], 200_000)
     )
     assert (cells + cells).n_cells == 200_000
-
-
-# --------------------------------------------------------------------------- contingencies
 
 
 @pytest.mark.parametrize("kind", [*KINDS, *CHUNKS])
@@ -244,13 +216,11 @@ def changed(content, path, value):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "no JSON, or not all of it"),
         ('{"a": ' * 100_000, "no JSON, or not all of it"),
         ('{"a": ' + "9" * 5000 + "}", "no JSON, or not all of it"),
         ("{}", "no contingency: its field 'format' must be 'skbiasamp contingency 1'"),
         ('{"format": "skbiasamp contingency 1"}', "damaged: its field 'weight'"),
         (b"{}", "must be JSON, or the path of a file that has it; got bytes"),
-        (None, "got NoneType"),
         ("\0", "cannot be read as JSON"),
     ],
 )
@@ -263,13 +233,10 @@ def test_the_error_about_a_file_names_it(tmp_path):
     (tmp_path / "page.json").write_bytes(b"\xff\xfe\0")
     with pytest.raises(InputError, match=r"page.json' cannot be read as JSON"):
         Contingency.from_json(tmp_path / "page.json")
-    (tmp_path / "list.json").write_text("[1, 2]")
-    with pytest.raises(InputError, match=r"list.json: This JSON is no contingency"):
-        Contingency.from_json(str(tmp_path / "list.json"))
-    report = skbiasamp.audit(labels(), random_state=0)
-    report.to_json(tmp_path / "report.json")
-    with pytest.raises(InputError, match=r"report.json: This JSON is no contingency"):
-        Contingency.from_json(tmp_path / "report.json")
+    skbiasamp.audit(labels(), random_state=0).to_json(tmp_path / "report.json")
+    for path in (tmp_path / "report.json", str(tmp_path / "report.json")):
+        with pytest.raises(InputError, match=r"report.json: This JSON is no contingency"):
+            Contingency.from_json(path)
 
 
 HOSTILE = [None, True, -7, 0.5, 7, 1e308, float("nan"), 10**400, "x", "3", "", [], [[]], [1.0]]
@@ -287,17 +254,12 @@ def paths(content):
         yield from ([key, *path] for path in paths(inner))
 
 
-@pytest.mark.parametrize("cluster", [-1, 0.5, 2])
-def test_a_cluster_that_is_not_there_is_refused(cluster):
-    labels, groups = [1, 0, 1, 0, 1], ["f", "f", "m", "m", "m"]
-    cells = Contingency.from_labels(
-        labels, sensitive_features=groups, clusters=["a", "a", "b", "b", "b"]
-    )
-    content = json.loads(cells.to_json())
-    assert {*content["clusters"]["of"]} == {0, 1}
-    content["clusters"]["of"][0] = cluster
-    with pytest.raises(InputError, match="its field 'clusters'"):
-        Contingency.from_json(json.dumps(content))
+def test_a_cluster_that_is_not_there_is_refused():
+    content = json.loads(clustered().to_json())
+    for cluster in (-1, 0.5, len(content["clusters"]["n"])):
+        content["clusters"]["of"][0] = cluster
+        with pytest.raises(InputError, match="its field 'clusters'"):
+            Contingency.from_json(json.dumps(content))
 
 
 @pytest.mark.parametrize("name", ["task", "group"])
@@ -333,8 +295,6 @@ def test_a_contingency_is_read_and_works_or_its_wrong_field_is_named(kind):
     assert {field for field, named in fields if named not in (field, "sides", "repeats")} == set()
 
 
-# --------------------------------------------------------------------------- the terminal
-
 BELL = "\x1b]0;title\a\x1b[2J\x9b"
 
 
@@ -357,11 +317,6 @@ def test_names_drive_no_terminal():
     with pytest.raises(InputError) as raised:
         cells.select(groups=[BELL])
     shown.append(str(raised.value))
-    marginal = pd.DataFrame({BELL: group, "other": GROUP})
-    both = pd.concat([marginal, marginal.rename(columns={"other": f"{BELL}={BELL}"})], axis=1)
-    with pytest.raises(InputError) as raised:
-        Contingency.from_labels(Y, sensitive_features=both, groups="marginal")
-    shown.append(str(raised.value))
     assert [text for text in shown if drives(text)] == []
 
 
@@ -382,18 +337,23 @@ NAMES = [
 ]  # fmt: skip
 
 
+def assert_read_back(cells):
+    """From a table and from JSON, with the types of its names."""
+    again = Contingency.from_json(cells.to_json()), Contingency.from_counts(cells.to_frame())
+    for read in again:
+        assert read == cells
+        for names, expected in ((read.groups, cells.groups), (read.tasks, cells.tasks)):
+            assert names == expected
+            assert list(map(type, names)) == list(map(type, expected))
+
+
 @pytest.mark.parametrize("names", NAMES, ids=repr)
 def test_names_of_tasks_survive_tables_and_json(names):
     columns = pd.Index(names, tupleize_cols=False, dtype=object)
     y = pd.DataFrame(MATRIX, columns=columns)
     cells = Contingency.from_labels(y, y.iloc[::-1].to_numpy(), sensitive_features=GROUP)
-    for again in (
-        Contingency.from_json(cells.to_json()),
-        Contingency.from_counts(cells.to_frame()),
-    ):
-        assert again.tasks == cells.tasks == tuple(names)
-        assert [type(one) for one in again.tasks] == [type(one) for one in cells.tasks]
-        assert again == cells
+    assert cells.tasks == tuple(names)
+    assert_read_back(cells)
 
 
 @pytest.mark.parametrize(
@@ -402,17 +362,9 @@ def test_names_of_tasks_survive_tables_and_json(names):
 )
 def test_names_of_classes_and_groups_survive_tables_and_json(values):
     held = pd.Series([values[i % len(values)] for i in range(ROWS)])
-    for cells in (
-        Contingency.from_labels(held, pd.Series(held[::-1].to_list()), sensitive_features=GROUP),
-        Contingency.from_labels(Y, sensitive_features=held),
-    ):
-        for again in (
-            Contingency.from_json(cells.to_json()),
-            Contingency.from_counts(cells.to_frame()),
-        ):
-            assert again == cells
-            for names, expected in ((again.groups, cells.groups), (again.tasks, cells.tasks)):
-                assert list(map(type, names)) == list(map(type, expected))
+    back = pd.Series(held[::-1].to_list())
+    assert_read_back(Contingency.from_labels(held, back, sensitive_features=GROUP))
+    assert_read_back(Contingency.from_labels(Y, sensitive_features=held))
 
 
 def test_other_names_become_text_in_a_table_and_are_refused_by_json():
@@ -431,36 +383,18 @@ def test_other_names_become_text_in_a_table_and_are_refused_by_json():
     ("call", "said"),
     [
         (lambda: labels().count("group_pred"), "'task_pred', which this .* got 'g"),
-        (lambda: labels().count([]), r"side must be one of .* got \[\]"),
         (lambda: labels().joint("task", "nothing"), "side must be one of .* got 'nothing'"),
         (lambda: labels().rate("task", given="task_pred"), "one of groups and one of ta"),
         (lambda: numbers().count("task_pred"), "task_pred holds scores"),
         (lambda: numbers().to_frame(), "and task_pred scores: use to_json"),
-        (lambda: numbers() + probabilities(), "hold tasks of different kinds"),
-        (lambda: labels().both("group"), "'group_pred'"),
-        (lambda: labels().both("other"), "role must be one of 'task', 'group'"),
-        (lambda: labels().conform(3), "like must be a Contingency; got int"),
-        (lambda: Contingency.from_labels(Y, sensitive_features=Y, like=[1]), "like must be a C"),
-        (lambda: Contingency.sum(3), "contingencies must be a Contingency; got int"),
-        (lambda: Contingency.sum([]), "the list is empty"),
         (lambda: Contingency.sum([labels(), None]), "must be a Contingency; got None"),
         (lambda: labels() + tasks(), "different kinds cannot be added"),
-        (lambda: labels().select(groups=3), "groups must be some of 'f' and 'm'.* got 3"),
         (lambda: labels().select(groups=[["f"]]), "groups must be some of"),
-        (lambda: labels().select(groups=pd.NA), "groups must be some of"),
-        (lambda: labels().with_positive([1]), "pos_label must be one of the classes"),
         (lambda: labels().with_positive(pd.NA), "pos_label must be one of the classes"),
-        (lambda: labels().resample(0), "n_resamples"),
-        (lambda: labels().resample(3, random_state=-1), "random_state"),
         (lambda: labels().resample(3).resample(), "A resample needs one contingency"),
         (lambda: labels().resample(3).to_frame(), "A table of cells needs one contingency"),
-        (lambda: labels().resample(3).to_json(), "JSON needs one contingency"),
-        (lambda: labels().resample(3) + labels(), "A sum needs one contingency"),
         (lambda: tasks().resample(), "A resample needs rows"),
-        (lambda: Contingency.from_counts(TABLE, target=[[1]]), "target must be the name"),
-        (lambda: Contingency.from_counts(TABLE, target=[]), "target must be .* got an empty list"),
         (lambda: Contingency.from_counts(TABLE, count=["n"]), "count must be the name of a"),
-        (lambda: Contingency.from_frame(TABLE, target=Y, sensitive="group"), "target must be"),
     ],
 )  # fmt: skip
 def test_bad_calls_are_errors_about_the_input(call, said):
