@@ -270,8 +270,8 @@ class MixedClassifier(SensitiveClassifier):
     """Mix a classifier with a mitigation that overshoots, so that amplification lands at 0.
 
     Many mitigations end below 0: their predictions have less bias than the labels. This classifier
-    mixes both probabilities, with the largest share of the mitigation at which amplification does
-    not change its sign. It does not need the group to predict.
+    mixes both probabilities, with the share of the mitigation at which amplification is nearest to
+    0 and has not changed its sign. It does not need the group to predict.
 
     .. versionadded:: 0.2
 

@@ -531,7 +531,7 @@ def spread_of(numbers: Array) -> tuple[Array, Array]:
 
 
 _OF_ALL = ("n", "sign", "direction_clear", "reliable")  # columns that are no means over folds
-_OF_RUNS = ("n_runs", "between_run_sd", "data_standard_error")
+_OF_RUNS = ("n_runs", "between_run_sd", "data_standard_error", "degrees_of_freedom")
 _MEASURED = ("value", "low", "high", "p_value", "published", "verdict")
 
 
@@ -583,6 +583,7 @@ def audit_of_folds(
     level = auditor.confidence_level
     judged = over_samples(table, "value", numbers[:, :, 0], level, whole.judged)
     procedure = _procedure(auditor, mean, numbers, judged)
+    procedure.statistics["n_folds"] = len(measured)
     _, cells, cut = pooled[0]
     verdict = folding.of_held_out(auditor, cut).verdict_for(cells, judged)
     low, high = procedure.table["low_simultaneous"], procedure.table["high_simultaneous"]
@@ -656,7 +657,8 @@ def _procedure(auditor: Any, mean: AuditResult, halves: Array, judged: Mean) -> 
         high_simultaneous=together[1][1:],
     )
     statistics = {name: number for name, number in mean.statistics.items() if name not in _OF_RUNS}
-    statistics |= {"standard_error": float(error[0]), "degrees_of_freedom": float(df[0])}
+    if len(halves):
+        statistics |= {"standard_error": float(error[0]), "degrees_of_freedom": float(df[0])}
     return replace(
         mean,
         low=judged.low,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from numbers import Real
 from typing import Any, Literal
 
@@ -23,6 +22,8 @@ from skbiasamp.report.unknown import is_unknown
 from skbiasamp.results import SelectionRates
 
 SCORES = "share of rows above the median score"
+# Classes of which people want 1, or True, if nobody says another.
+_PLAIN = {"0", "1", "0.0", "1.0", "-1", "-1.0", "false", "true"}
 
 
 @keywords()
@@ -162,13 +163,13 @@ def selection_rates(
             # Read again: probabilities and decisions are of this class.
             test = count_labels(labels, inputs, columns, **{**how, "pos_label": favourable})
             favourable = None
-    words = [name for name in test.classes or () if _is_word(name)]
-    if favourable is None and words and test.naming.pos_label is None:
+    unsaid = [name for name in test.classes or () if str(name).casefold() not in _PLAIN]
+    if favourable is None and unsaid and test.naming.pos_label is None:
         text = (
             "{y_pred} holds the classes {classes}. Which of them do people want? Pass it as "
             "{favourable}, for example {example}."
         )
-        example = called(f"favourable={words[0]!r}")
+        example = called(f"favourable={unsaid[0]!r}")
         raise InputError(text, classes=quote(test.classes or ()), example=example)
     if test.models:
         text = "{y_pred} must hold the predictions of one model; got those of {models}."
@@ -182,11 +183,6 @@ def selection_rates(
     bounds = missing == "bounds" and any(map(is_unknown, test.groups))
     table = selection_table(test, min_share=min_share, favourable=favourable, bounds=bounds)
     return SelectionRates(table, context)
-
-
-def _is_word(name: Any) -> bool:
-    """Whether a class is text that is no number and no truth value."""
-    return isinstance(name, str) and not re.fullmatch(r"[-+]?[0-9.]+|true|false", name.casefold())
 
 
 def _above_median(scores: Any, weight: Any) -> Array:

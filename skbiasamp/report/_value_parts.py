@@ -49,14 +49,19 @@ class Whole(NamedTuple):
         """Return the value of an audit and its pairs."""
         return cls(audit, pairs, pairs.aggregate.weights(pairs.change.value))
 
-    def row(self, name: Any, change: Association, task: int | None = None) -> dict[str, Any]:
-        """Return what a change adds to the value, of one task or of all."""
+    def row(
+        self, name: Any, change: Association, task: int | None = None, *, is_whole: bool = False
+    ) -> dict[str, Any]:
+        """Return what a change adds to the value, of one task or of all.
+
+        One that begins with the labels and `is_whole` may reverse a direction; parts together may.
+        """
         weights = self._of(task)
         part = change if task is None else change * (weights != 0)
         number = estimate(part, self.pairs.signs, weights, confidence_level=LEVEL)
         verdict = self.pairs.verdict(number, part)
-        if verdict == words.REVERSES and change is not self.pairs.change:
-            verdict = words.REDUCES  # all parts together may reverse a direction
+        if verdict == words.REVERSES and not (is_whole or change is self.pairs.change):
+            verdict = words.REDUCES
         return {**_row(name, number), "verdict": verdict}
 
     def table(self, changes: Mapping[Any, Association]) -> pd.DataFrame:
@@ -135,9 +140,13 @@ def of_decision(
     score = Members(dense_numbers(cells, score))
     label, decision = (associate(cells, side, "group") for side in ("task", "task_pred"))
     scores, rounded = associate(cells, score, "group", by_group=True), _rounded(cells, score)
-    parts = {"scores": scores - label, "rounding": rounded - scores}
-    table = whole.table(parts | {"threshold": decision - rounded})
-    return {"decision": table, "calibration": calibration}, list(_uncalibrated(calibration))
+    rows = [
+        whole.row("scores", scores - label, is_whole=True),
+        whole.row("rounding", rounded - scores),
+        whole.row("threshold", decision - rounded),
+    ]
+    tables = {"decision": pd.DataFrame(rows), "calibration": calibration}
+    return tables, list(_uncalibrated(calibration))
 
 
 def of_strata(

@@ -631,7 +631,7 @@ def _reason(result: Any) -> str | None:
         return "infinite"
     alone = np.isnan(result._column("low", 1.0)) & ~np.isnan(result._column("change", math.nan))
     if result.confidence_level is not None and alone.size and alone.all():
-        return "one cluster"
+        return "one fold" if result.statistics.get("n_folds") == 1 else "one cluster"
     if math.isnan(result.value) or np.isnan(result._column("delta", 1.0)).all():
         return "undefined"  # no value, or no pair that has both sides
     if result.confidence_level is None:
