@@ -21,9 +21,11 @@ CHARACTER = 0.65  # of a font size: how wide a character is
 class AmplificationHeatmapDisplay(PairsDisplay):
     """Heat map of the amplification of every pair of group and task.
 
-    Colours diverge from white at 0. Cells that are not significant are hatched (pale in a map of
-    more than 100 cells), undefined ones grey and crossed. Cells show numbers if they are large
-    enough; in a map of more than 100 cells only in significant ones of at least half the maximum.
+    Shown is the change along the association in the labels, which the value weighs where that is
+    uncertain. Colours diverge from white at 0. Cells that are not significant are hatched (pale in
+    a map of more than 100 cells), undefined ones grey and crossed. Cells show numbers if they are
+    large enough; in a map of more than 100 cells only in significant ones of at least half the
+    maximum.
 
     .. versionadded:: 0.1
 

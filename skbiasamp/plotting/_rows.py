@@ -91,8 +91,9 @@ class RowsDisplay(Display):
 class AmplificationDisplay(RowsDisplay, PairsDisplay):
     """Forest plot of pairs of group and task, with confidence intervals.
 
-    One row for each pair, in the order of the table; 0 is marked. Pairs that are not significant
-    are hollow and pale.
+    One row for each pair, in the order of the table; 0 is marked. Drawn is the change along the
+    association in the labels, which the value weighs where that is uncertain. Pairs that are not
+    significant are hollow and pale.
 
     .. versionadded:: 0.1
 
@@ -100,7 +101,8 @@ class AmplificationDisplay(RowsDisplay, PairsDisplay):
     ----------
     table : DataFrame
         One row a pair, as ``AuditResult.table`` has them: ``group``, ``task``,
-        ``amplification``, and if available ``low``, ``high`` and ``p_adjusted``.
+        ``amplification``, and if available ``change`` with ``sign``, ``low``, ``high`` and
+        ``p_adjusted``.
     title : str, default=None
         A title.
     confidence_level : float, default=0.95
@@ -117,7 +119,7 @@ class AmplificationDisplay(RowsDisplay, PairsDisplay):
     table : DataFrame
         The pairs.
     points_ : PathCollection or None
-        The amplifications.
+        The changes along the association in the labels; without changes, the amplifications.
     intervals_ : LineCollection or None
         Their intervals.
     zero_line_ : Line2D

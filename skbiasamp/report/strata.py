@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skbiasamp._input.checks import MISSING, MOST_GROUPS, Array, NamedMissing, Names
 from skbiasamp._input.containers import check_lengths, columns_of, to_native
-from skbiasamp._input.errors import InputError, quote, renaming, rows_of
+from skbiasamp._input.errors import InputError, InputTypeError, quote, renaming, rows_of
 from skbiasamp._input.labels import Codes, codes_of
 from skbiasamp._io import are_files
 from skbiasamp.counts.cells import distinct, side_of, sides_of, take, with_sides
@@ -79,6 +79,9 @@ class RowSource(NamedTuple):
         labels.pop("sensitive_pred", None)  # plays no part in group → task
         columns.pop("sensitive_prediction", None)
         if columns or isinstance(self.y_true, Contingency):
+            if isinstance(given, Mapping) or hasattr(given, "shape"):
+                text = "{given} must name columns of the rows that were passed; got {kind}."
+                raise InputTypeError(text, kind=type(given).__name__)
             strata = tuple(names_of(given))
             if columns:
                 columns["sensitive"] = sensitive_and_strata(self.y_true, columns, strata)

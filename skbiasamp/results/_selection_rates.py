@@ -125,7 +125,7 @@ class SelectionRates(Paged):
                 Text(express("selection", "more", more), quiet=True) if more > 0 else None,
             ]
         else:
-            opening.append(Text(express("selection", "none_below")))
+            opening.append(Text(express("selection", "none_below", len(known))))
         opening += [Text(text) for text in _unknown(rows)]
         together = Text(express("selection", "together"), quiet=True)
         kinds = context.get("min_share"), context.get("n_clusters")
