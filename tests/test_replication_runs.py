@@ -93,17 +93,15 @@ def test_an_attacker_of_imsitu_trains_and_kept_runs_are_full_ones(script):
 @pytest.mark.torch
 def test_attackers_of_the_grid_are_those_of_the_file(script):
     pytest.importorskip("torch")
-    grid = script("attacker_grid")
+    grid = script("attacker_robustness")
     kept = grid.RUNS.read()
     assert set(kept) <= set(product(grid.WIDTHS, grid.DEPTHS, grid.SEEDS))
     # Networks of six other seeds differed by up to 0.008 and 0.03.
     for mine, its, allowed in zip(grid.run(20, 2, 0), kept[20, 2, 0], (0.015, 0.05), strict=True):
         assert mine == pytest.approx(its, abs=allowed)
     # What the page says: DPA varies less than the difference, in each draw of the rows.
-    spread = script("published._rows").page("attacker_robustness")["relative_spread"]
-    for its in {seed for *_, seed in kept}:
-        values = zip(*(one for (*_, seed), one in kept.items() if seed == its), strict=True)
-        difference, dpa = (spread(one) for one in values)
+    for seed in {seed for *_, seed in kept}:
+        difference, dpa = map(grid.relative_spread, grid.of_seed(seed))
         assert dpa < difference
 
 
