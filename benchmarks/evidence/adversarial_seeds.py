@@ -7,7 +7,7 @@ python benchmarks/evidence/adversarial_seeds.py --short  # one seed, nothing is 
 import warnings
 from pathlib import Path
 
-from trials import defined_in, is_short
+from common import defined_in, is_short
 
 # isort: split
 import pandas as pd

@@ -5,7 +5,7 @@ python benchmarks/evidence/coverage_impact.py --short    # seconds: only checks 
 python benchmarks/evidence/coverage_impact.py --write benchmarks/results/impact-ratios.md
 """
 
-from trials import command, markdown
+from common import command, markdown
 
 # isort: split
 import numpy as np

@@ -11,7 +11,7 @@ scikit-learn scores them and the model's predictions against the true labels.
 import warnings
 from typing import NamedTuple
 
-from trials import command, markdown
+from common import command, markdown
 
 # isort: split
 import numpy as np

@@ -19,7 +19,7 @@ import time
 import warnings
 from pathlib import Path
 
-from trials import filled, markdown
+from common import filled, markdown
 
 # isort: split
 import numpy as np
