@@ -1,8 +1,6 @@
 """Measure false exclusions, coverage and power of intervals of impact ratios.
 
-python benchmarks/evidence/coverage_impact.py            # two minutes on one core
-python benchmarks/evidence/coverage_impact.py --short    # seconds: only checks that it runs
-python benchmarks/evidence/coverage_impact.py --write benchmarks/results/impact-ratios.md
+It takes two minutes on one core, and a few seconds with --short.
 """
 
 from common import command, markdown

@@ -1,9 +1,5 @@
 """Measure how equal equally accurate random labels are, for each kind of label and score.
 
-    python benchmarks/evidence/equalisation.py            # the table, seconds
-    python benchmarks/evidence/equalisation.py --short    # fewer rows: only checks that it runs
-    python benchmarks/evidence/equalisation.py --write benchmarks/results/equalisation.md
-
 The rate of random errors is the library's. Labels get errors at this rate in NumPy, and
 scikit-learn scores them and the model's predictions against the true labels.
 """

@@ -149,8 +149,6 @@ def run(part, options):
     for row, key in zip(rows, order, strict=True):
         if options.missing and key in done:
             continue
-        if time.monotonic() > options.end:
-            raise SystemExit("The minutes are over: go on with --missing.")
         done[key] = rounded(measured(row, options.trials))
         print(" | ".join((*key, *Shares(done[key]).cells())), file=sys.stderr, flush=True)
         if not options.short:
@@ -319,13 +317,11 @@ def arguments():
     parser.add_argument("--part", action="append", choices=list(PARTS), help="default: all")
     parser.add_argument("--trials", type=int, default=400, help="data sets a row, at most")
     parser.add_argument("--missing", action="store_true", help="only rows that are not kept yet")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="start no row after these")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where rows are kept")
     parser.add_argument("--short", action="store_true", help="two data sets a row, nothing kept")
     parser.add_argument("--write", type=Path, help="the page to write")
     parser.add_argument("--tables", type=Path, default=TABLES, help="the file of its tables")
     options = parser.parse_args()
-    options.end = time.monotonic() + 60 * options.minutes
     if options.short:
         options.trials = 2
         if options.write:

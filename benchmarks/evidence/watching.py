@@ -1,10 +1,7 @@
 """Measure false positives and detection delays of a watch, beside a naive rule.
 
-    python benchmarks/evidence/watching.py          # the tables, five minutes on one core
-    python benchmarks/evidence/watching.py --short  # seconds: only checks that it runs
-    python benchmarks/evidence/watching.py --write benchmarks/results/watching.md
-
-The naive rule raises an alarm if the 95 % interval of a period excludes the reference's value.
+It takes five minutes on one core, and a few seconds with --short. The naive rule raises an alarm if
+the 95 % interval of a period excludes the reference's value.
 """
 
 from typing import NamedTuple

@@ -11,8 +11,7 @@ over seeds.
 
 import numpy as np
 import pandas as pd
-from kept import FOLDER, number
-from published._rows import filled, is_short, markdown
+from published._rows import FOLDER, filled, is_short, markdown, number
 from scipy.stats import t as student
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression

@@ -16,8 +16,7 @@ from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
-from kept import Runs, number
-from published._rows import filled, markdown
+from published._rows import Runs, filled, markdown, number
 
 from skbiasamp import DPAAuditor
 from skbiasamp.attackers import MLPAttacker

@@ -1,8 +1,7 @@
 """Dataset leakage of COCO's labels with errors, by two attackers: Table 1 of Wang et al. (2019).
 
-    python benchmarks/papers/coco_attackers.py               # the runs that are not in the file yet
-    python benchmarks/papers/coco_attackers.py --minutes 14  # so long, and the rest another time
-    python benchmarks/papers/coco_attackers.py --short       # one epoch of one run, not kept
+    python benchmarks/papers/coco_attackers.py          # the runs that are not in the file yet
+    python benchmarks/papers/coco_attackers.py --short  # one epoch of one run, not kept
 
 As in the code that the authors released, each label flips with the same probability, and the
 attacker has normalised inputs and four hidden layers. The training rows are not available, so
@@ -14,8 +13,7 @@ from itertools import product
 
 import numpy as np
 from imsitu_attackers import RELEASED, guesses
-from kept import Runs
-from published._rows import filled, markdown
+from published._rows import Runs, filled, markdown
 from reference_data import read_coco_labels
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score

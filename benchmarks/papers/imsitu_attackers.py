@@ -1,8 +1,7 @@
 """Dataset leakage of imSitu with the attackers of Wang et al. (2019): Table 1 and Table 2.
 
-    python benchmarks/papers/imsitu_attackers.py               # the runs that are not in the file
-    python benchmarks/papers/imsitu_attackers.py --minutes 14  # so long, and the rest another time
-    python benchmarks/papers/imsitu_attackers.py --short       # one epoch of one run, to try it out
+    python benchmarks/papers/imsitu_attackers.py          # the runs that are not in the file yet
+    python benchmarks/papers/imsitu_attackers.py --short  # one epoch of one run, to try it out
 
 The set-up is that of the code which the authors released, where it says more than the paper: batch
 normalisation of the inputs, four hidden layers, 7,300 training rows of each gender and 3,000 to
@@ -11,8 +10,7 @@ time. Needs the imSitu annotations (docs/recipes.md) and torch.
 """
 
 import numpy as np
-from kept import Runs, mean_and_spread
-from published._rows import filled, markdown
+from published._rows import Runs, filled, markdown, mean_and_spread
 
 from skbiasamp.datasets import fetch_imsitu_annotations
 

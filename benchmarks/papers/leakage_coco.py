@@ -18,6 +18,7 @@ import pandas as pd
 from reference_data import read_coco_labels
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
+from sklearn.utils import Bunch
 
 from skbiasamp.metrics import dataset_leakage
 
@@ -28,37 +29,39 @@ PAPER = pd.DataFrame(
         "leakage": [0.6772, 0.6053, 0.6035, 0.6024, 0.5999, 0.5976, 0.5871],
     }
 )
-val, test = read_coco_labels(subset="val"), read_coco_labels(subset="test")
 
 
-def leakage(learned, judged, **options):
+def leakage(train, test, **options):
     """Return the share of test rows whose gender is predicted from the objects."""
     return dataset_leakage(
-        judged,
+        test.target,
         sensitive_features=test.sensitive_features,
-        y_train=learned,
-        sensitive_train=val.sensitive_features,
+        y_train=train.target,
+        sensitive_train=train.sensitive_features,
         attacker=LogisticRegression(max_iter=500),
-        **{"n_draws": 2, "random_state": 0} | options,
+        **{"random_state": 0} | options,
     )
 
 
-def any_label(f1):
+def any_label(val, test, f1):
     """Return leakage at an F1, if every label is wrong with the same probability.
 
     Rare objects then appear in many images where they are not.
     """
-    return leakage(val.target, test.target, at=f1)
+    return leakage(val, test, at=f1, n_draws=2)
 
 
-def as_often(f1, shares=(0, 0.2, 0.3, 0.4, 0.5), n_draws=2):
+def as_often(val, test, f1, shares=(0, 0.2, 0.3, 0.4, 0.5), n_draws=2):
     """Return leakage at an F1, interpolated, if each object stays as frequent as it is."""
     rng = np.random.default_rng(0)
     found = []
     for share in np.repeat(shares, n_draws):
-        learned, judged = (moved(one.target.to_numpy(), share, rng) for one in (val, test))
-        quality = f1_score(test.target, judged, average="macro", zero_division=0)
-        found.append((quality, leakage(learned, judged)))
+        learned, judged = (
+            Bunch(**one | {"target": moved(one.target.to_numpy(), share, rng)})
+            for one in (val, test)
+        )
+        quality = f1_score(test.target, judged.target, average="macro", zero_division=0)
+        found.append((quality, leakage(learned, judged, n_draws=2)))
     return np.interp(f1, *np.array(sorted(found)).T)
 
 
@@ -69,13 +72,22 @@ def moved(labels, share, rng):
     return np.where(rng.random(labels.shape) < wrong, 1 - labels, labels)
 
 
-curves = {"any label": any_label(PAPER["F1"]), "as often": as_often(PAPER["F1"])}
-print(PAPER.assign(**curves).to_string(float_format="{:.2%}".format, index=False))
+def main():
+    val, test = read_coco_labels(subset="val"), read_coco_labels(subset="test")
+    curves = {
+        "any label": any_label(val, test, PAPER["F1"]),
+        "as often": as_often(val, test, PAPER["F1"]),
+    }
+    print(PAPER.assign(**curves).to_string(float_format="{:.2%}".format, index=False))
 
-figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
-for kind, found in curves.items():
-    ax.plot(PAPER["F1"], found, "o-", markersize=3, label=f"errors: {kind}")
-ax.plot(PAPER["F1"], PAPER["leakage"], "x", color="black", markersize=8, label="published")
-ax.set(xlabel="F1 of the labels", ylabel="genders predicted correctly, share")
-ax.legend()
-plt.show()
+    _, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    for kind, found in curves.items():
+        ax.plot(PAPER["F1"], found, "o-", markersize=3, label=f"errors: {kind}")
+    ax.plot(PAPER["F1"], PAPER["leakage"], "x", color="black", markersize=8, label="published")
+    ax.set(xlabel="F1 of the labels", ylabel="genders predicted correctly, share")
+    ax.legend()
+    plt.show()
+
+
+if __name__ == "__main__":
+    main()

@@ -23,9 +23,18 @@ from published._rows import filled
 from published._rows import markdown as table
 from published.directional import directional, metric_card
 from published.dpa import dpa
-from published.inventory import INVENTORY, WORDS, inventory, legend, without_data
 from published.leakage import leakage
-from published.paper_code import counts_of_words, paper_code, read_values, status_of
+from published.paper_code import (
+    INVENTORY,
+    WORDS,
+    counts_of_words,
+    inventory,
+    legend,
+    paper_code,
+    read_values,
+    status_of,
+    without_data,
+)
 from rba import rba
 
 import skbiasamp

@@ -1,11 +1,8 @@
 """Time attackers trained at once beside the same attackers trained one after another, in one run.
 
-    python benchmarks/speed/attackers.py                     # the table, about three minutes
-    python benchmarks/speed/attackers.py --short             # seconds: only checks that it runs
-    python benchmarks/speed/attackers.py --write benchmarks/results/attackers.md
-
-Both sides take equally many steps of Adam for each network. Before the clock starts, the losses of
-both are compared; if they differ, the script ends with an error.
+The table takes about three minutes, and a few seconds with --short. Both sides take equally many
+steps of Adam for each network. Before the clock starts, the losses of both are compared; if they
+differ, the script ends with an error.
 """
 
 from typing import NamedTuple
@@ -29,11 +26,10 @@ class Sizes(NamedTuple):
     rows: int
     epochs: int
     rounds: int
-    one_by_one: int  # networks that are trained one after another
 
 
-FULL = Sizes(rows=5278, epochs=100, rounds=5, one_by_one=1)
-SHORT = Sizes(rows=200, epochs=50, rounds=1, one_by_one=1)
+FULL = Sizes(rows=5278, epochs=100, rounds=5)
+SHORT = Sizes(rows=200, epochs=50, rounds=1)
 
 
 def module(n_features, normalised):
@@ -100,31 +96,28 @@ def networks_at_once(sizes, kind, normalised):
     def ours():
         return attacker.fit_many(X, y, train)
 
-    def one_by_one(fit):
-        which = range(sizes.one_by_one)
-        return [fit(X[train[i]], y[i, train[i]], sizes.epochs, normalised) for i in which]
+    def alone(fit):
+        return fit(X[train[0]], y[0, train[0]], sizes.epochs, normalised)
 
     torch.manual_seed(0)
-    predicted = [network.predict_proba(X) for network in ours()]
+    predicted = ours()[0].predict_proba(X)
     for fit in (with_skorch, with_torch):
-        for i, net in enumerate(one_by_one(fit)):
-            loss, expected = (log_loss(y[i], p) for p in (predicted[i], probabilities(net, X)))
-            if abs(loss - expected) > TOLERANCE:
-                raise SystemExit(f"{kind}, {fit.__name__}: losses {loss:.4f} and {expected:.4f}.")
+        loss, expected = (log_loss(y[0], p) for p in (predicted, probabilities(alone(fit), X)))
+        if abs(loss - expected) > TOLERANCE:
+            raise SystemExit(f"{kind}, {fit.__name__}: losses {loss:.4f} and {expected:.4f}.")
 
     seconds = timing.take_turns(
         sizes.rounds,
         ours=ours,
-        skorch=lambda: one_by_one(with_skorch),
-        torch=lambda: one_by_one(with_torch),
+        skorch=lambda: alone(with_skorch),
+        torch=lambda: alone(with_torch),
     )
     n = len(y)
     what = f"{n} networks, {sizes.rows:,} rows of one {kind} input, {sizes.epochs} epochs"
     what += ", batch normalisation" if normalised else ""
-    extrapolated = f"one after another, extrapolated from {sizes.one_by_one}"
-    scale, target = n / sizes.one_by_one, 6 if normalised else 20
+    extrapolated, target = "one after another, extrapolated from 1", 6 if normalised else 20
     return [
-        timing.faster(what, f"{name}, {extrapolated}", seconds["ours"], scale * seconds[key], least)
+        timing.faster(what, f"{name}, {extrapolated}", seconds["ours"], n * seconds[key], least)
         for name, key, least in (("skorch", "skorch", target), ("a bare torch loop", "torch", None))
     ]
 

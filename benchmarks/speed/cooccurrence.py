@@ -1,11 +1,8 @@
 """Time the co-occurrence audits beside plain loops, bare NumPy and imports, in one run.
 
-    python benchmarks/speed/cooccurrence.py           # the table, about two minutes
-    python benchmarks/speed/cooccurrence.py --short   # seconds: only checks that it runs
-    python benchmarks/speed/cooccurrence.py --write benchmarks/results/cooccurrence.md
-
-Ratios are formed within each round. Values are compared before anything is timed: where they differ
-the script ends with an error. Missed targets are reported and are no error.
+The table takes about two minutes, and a few seconds with --short. Ratios are formed within each
+round. Values are compared before anything is timed: where they differ the script ends with an
+error. Missed targets are reported and are no error.
 """
 
 import subprocess

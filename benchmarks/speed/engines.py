@@ -1,11 +1,8 @@
 """Time audits of Parquet files beside the engines' own group-by of the same columns, in one run.
 
-    python benchmarks/speed/engines.py            # the table, about five minutes, 0.3 GB
-    python benchmarks/speed/engines.py --short    # seconds: only checks that it runs
-    python benchmarks/speed/engines.py --write benchmarks/results/engines.md
-
-Files are written in pieces into a temporary folder. What engine and library count is compared
-before anything is timed: where they differ the script ends with an error.
+The table takes about five minutes, and a few seconds with --short. Files of 0.3 GB are written in
+pieces into a temporary folder. What engine and library count is compared before anything is timed:
+where they differ the script ends with an error.
 """
 
 import os

@@ -1,10 +1,7 @@
 """Measure how time and memory grow with rows, groups, tasks and sets of tasks.
 
-    python benchmarks/speed/growth.py          # the curves, about ten minutes, 0.2 GB of disk
-    python benchmarks/speed/growth.py --short  # seconds: only checks that it runs
-    python benchmarks/speed/growth.py --write benchmarks/results/growth.md  # and its picture
-
-Every point is measured in a process of its own, so that its peak of memory is its own.
+The curves take about ten minutes and 0.2 GB of disk, and a few seconds with --short. Every point is
+measured in a process of its own, so that its peak of memory is its own.
 """
 
 import json

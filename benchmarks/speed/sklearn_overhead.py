@@ -1,10 +1,7 @@
 """Time AuditedClassifier beside the classifier it wraps, in one run.
 
-    python benchmarks/speed/sklearn_overhead.py           # the table, about a minute
-    python benchmarks/speed/sklearn_overhead.py --short   # seconds: only checks that it runs
-    python benchmarks/speed/sklearn_overhead.py --write benchmarks/results/sklearn.md
-
-Predictions are compared before anything is timed. Missed targets are reported and are no error.
+The table takes about a minute, and a few seconds with --short. Predictions are compared before
+anything is timed. Missed targets are reported and are no error.
 """
 
 from functools import partial
@@ -34,38 +31,38 @@ def simulate(n):
 
 
 def cases(n):
-    """Yield how the attribute comes, the wrapper, what both are fitted on, what it needs beside."""
+    """Yield how the attribute comes, options, what both are fitted on, what is passed beside."""
     features, frame, group, label = simulate(n)
     names = np.array(["one", "another", "third"])[group]
-    yield "passed as integers", {}, features, features, {"sensitive_features": group}, label
-    yield "passed as text", {}, features, features, {"sensitive_features": names}, label
-    yield "a position in an array", {"sensitive": 0}, features, features, {}, label
-    yield "a column of a frame", {"sensitive": "x0"}, frame, frame, {}, label
+    yield "passed as integers", {}, features, {"sensitive_features": group}, label
+    yield "passed as text", {}, features, {"sensitive_features": names}, label
+    yield "a position in an array", {"sensitive": 0}, features, {}, label
+    yield "a column of a frame", {"sensitive": "x0"}, frame, {}, label
     with_names = frame.assign(group=pd.Series(names, dtype="category"))
     hidden = {"sensitive": "group", "drop_sensitive": True}
-    yield "a hidden column of a frame", hidden, with_names, with_names, {}, label
+    yield "a hidden column of a frame", hidden, with_names, {}, label
 
 
 def measure(n, rounds):
     rows = []
-    for name, options, theirs, ours, beside, label in cases(n):
+    for name, options, given, beside, label in cases(n):
 
-        def features(theirs=theirs, options=options):
+        def features(given=given, options=options):
             # What is hidden, one would else leave out.
-            return theirs.drop(columns="group") if "drop_sensitive" in options else theirs
+            return given.drop(columns="group") if "drop_sensitive" in options else given
 
-        def fit(options=options, ours=ours, label=label, beside=beside):
-            return AuditedClassifier(LogisticRegression(), **options).fit(ours, label, **beside)
+        def fit(options=options, given=given, label=label, beside=beside):
+            return AuditedClassifier(LogisticRegression(), **options).fit(given, label, **beside)
 
         def fit_plain(features=features, label=label):
             return LogisticRegression().fit(features(), label)
 
         plain, audited = fit_plain(), fit()
-        timing.agree(name, audited.predict(ours), plain.predict(features()))
+        timing.agree(name, audited.predict(given), plain.predict(features()))
         fitting = timing.take_turns(rounds, ours=fit, theirs=fit_plain)
         predicting = timing.take_turns(
             20 * rounds,
-            ours=partial(audited.predict, ours),
+            ours=partial(audited.predict, given),
             theirs=lambda features=features, plain=plain: plain.predict(features()),
         )
         for what, seconds, limit in (("fit", fitting, FIT), ("predict", predicting, PREDICT)):
