@@ -25,7 +25,7 @@ def script(monkeypatch):
 
 def test_runs_of_architectures_are_those_of_the_file(script):
     architectures = script("architectures")
-    kept = pd.read_csv(architectures.FILE).set_index(["model", "ratio", "seed"])
+    kept = pd.read_csv(architectures.RUNS.file).set_index(["model", "ratio", "seed"])
     assert len(kept) == len(architectures.MODELS) * len(architectures.RATIOS) * 5
     assert kept.index.is_unique
     again = architectures.run("logistic regression", 4, 3)
@@ -62,7 +62,7 @@ def test_runs_on_one_data_set_are_those_of_the_file(script):
     assert row["value"] == pytest.approx(np.mean(values), abs=0.003)
     half = student.ppf(0.975, 4) * np.std(values, ddof=1) / 5**0.5
     assert row["by_training"] == pytest.approx(half, abs=0.003)
-    over_data = pd.read_csv(architectures.FILE).query("model == @network and ratio == 1")
+    over_data = pd.read_csv(architectures.RUNS.file).query("model == @network and ratio == 1")
     assert half < 0.6 * architectures.half() * over_data["amplification"].std()
 
 

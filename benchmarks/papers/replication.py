@@ -19,23 +19,13 @@ import attacker_robustness
 import coco_attackers
 import imsitu_attackers
 from lic_captioners import captions
+from published import paper_code
 from published._rows import filled
 from published._rows import markdown as table
-from published.directional import directional, metric_card
 from published.dpa import dpa
 from published.leakage import leakage
-from published.paper_code import (
-    INVENTORY,
-    WORDS,
-    counts_of_words,
-    inventory,
-    legend,
-    paper_code,
-    read_values,
-    status_of,
-    without_data,
-)
 from rba import rba
+from shortcomings import directional, metric_card
 
 import skbiasamp
 
@@ -48,14 +38,7 @@ PAPERS = {
     "The metric card on the Hugging Face hub": metric_card,
 }
 # Scripts with the code of their rows; the rest is in the file of the paper.
-SCRIPTS = {
-    directional: ("shortcomings",),
-    dpa: ("relative_amplification",),
-    leakage: ("leakage_imsitu", "leakage_coco"),
-    rba: (),
-    captions: (),
-    metric_card: (),
-}
+SCRIPTS = {dpa: ("relative_amplification",), leakage: ("leakage_imsitu", "leakage_coco")}
 SLOW = (dpa, leakage, captions)  # have rows that train networks or draw many times
 # Scripts that keep their runs in files.
 KEPT = (architectures, attacker_robustness, imsitu_attackers, coco_attackers)
@@ -77,7 +60,7 @@ def tables(slow=True):
 
 def code(rows):
     """Return where the code of a paper's rows is."""
-    files = [*SCRIPTS[rows], rows.__module__.replace(".", "/")]
+    files = [*SCRIPTS.get(rows, ()), rows.__module__.replace(".", "/")]
     return "Code: " + ", ".join(f"`benchmarks/papers/{file}.py`" for file in files)
 
 
@@ -113,16 +96,18 @@ def markdown(results, page=""):
         lines = merged(on_page(page, paper), map(line, rows))
         where = code(PAPERS[paper]) + "."
         sections.append("\n".join([f"## {paper}", "", where, "", head, *lines]) + "\n")
-    status = partial(status_of, values=read_values("\n".join(sections)))
-    kept = [page.section() for page in KEPT]
-    return "\n".join([TOP, MADE, inventory(status), *sections, *kept, without_data()])
+    status = partial(paper_code.status_of, values=paper_code.read_values("\n".join(sections)))
+    sections += [page.section() for page in KEPT]
+    inventory = paper_code.inventory(status)
+    return "\n".join([TOP, MADE, inventory, *sections, paper_code.without_data()])
 
 
 def summary(text):
     """Return the page of the docs, from the file: how many lines have which word."""
-    counts = counts_of_words(text)
-    same, within, differs, *_ = (sum(of[word] for of in counts.values()) for word in WORDS)
-    not_known = [item for item in INVENTORY if item.unknown]
+    counts = paper_code.counts_of_words(text)
+    words = list(paper_code.WORDS)
+    same, within, differs, *_ = (sum(of[word] for of in counts.values()) for word in words)
+    not_known = [item for item in paper_code.INVENTORY if item.unknown]
     return filled(
         Path(__file__).with_name("replication_summary"),
         all=same + within + differs,
@@ -130,10 +115,10 @@ def summary(text):
         within=within,
         differs=differs,
         counts=table(
-            ["paper", *WORDS],
-            [[paper, *(of[word] or "–" for word in WORDS)] for paper, of in counts.items()],
+            ["paper", *words],
+            [[paper, *(of[word] or "–" for word in words)] for paper, of in counts.items()],
         ),
-        legend=legend(),
+        legend=paper_code.legend(),
         open=table(
             ["paper", "where", "what", "why"], [[*item[:3], item.why] for item in not_known]
         ),
@@ -155,7 +140,7 @@ def main():
     if options.refresh or options.write:
         text = TABLES.read_text(encoding="utf-8")
         PAGE.write_text(summary(text), encoding="utf-8")
-        PAGE.with_name("papers.md").write_text(paper_code(text), encoding="utf-8")
+        PAGE.with_name("papers.md").write_text(paper_code.paper_code(text), encoding="utf-8")
 
 
 if __name__ == "__main__":
