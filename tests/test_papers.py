@@ -177,7 +177,6 @@ def test_dpa_follows_the_attacker_less_than_the_difference_does():
     difference, dpa = np.array(found).T
     assert (dpa < 0).all()  # the prediction is the noisier one
     assert page.relative_spread(dpa) < page.relative_spread(difference)
-    page.show()
 
 
 @needs_imsitu

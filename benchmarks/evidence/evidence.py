@@ -11,7 +11,6 @@ kept as they were measured.
 """
 
 import argparse
-import csv
 import datetime
 import math
 import sys
@@ -23,6 +22,7 @@ from common import filled, markdown
 
 # isort: split
 import numpy as np
+import pandas as pd
 from rows import ADDS, AMPLIFIES, NONE, PARTS, POWER, REDUCES, REVERSES, SIGN
 
 FOLDER = Path(__file__).resolve().parent
@@ -123,16 +123,12 @@ def read(file):
     """Return the rows of a file by question and setting."""
     if not file.exists():
         return {}
-    with file.open(encoding="utf-8", newline="") as opened:
-        return {(row["question"], row["setting"]): row for row in csv.DictReader(opened)}
+    rows = pd.read_csv(file, dtype=str, keep_default_na=False).to_dict("records")
+    return {(row["question"], row["setting"]): row for row in rows}
 
 
 def keep(file, rows):
-    file.parent.mkdir(exist_ok=True)
-    with file.open("w", encoding="utf-8", newline="") as opened:
-        writer = csv.DictWriter(opened, FIELDS, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    pd.DataFrame(rows, columns=FIELDS).to_csv(file, index=False, lineterminator="\n")
 
 
 def rounded(row):

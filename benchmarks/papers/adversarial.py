@@ -1,8 +1,6 @@
 """Adversarial training compared with noise, on a table and on coloured digits, over five seeds.
 
-    python benchmarks/papers/adversarial.py          # the page, about three minutes; needs torch
-    python benchmarks/papers/adversarial.py --short  # one seed
-    python benchmarks/papers/adversarial.py --write benchmarks/results/adversarial.md
+The page takes about three minutes, and one seed of it runs with --short. Needs torch.
 
 A network that uses a proxy of the group amplifies the bias of its labels. Adversarial training
 (Wang et al. 2019, Sec. 5) trains an adversary that predicts the group from the network's

@@ -1,8 +1,6 @@
 """Architectures and class ratios, five seeds each: Fig. 4 of Wang and Russakovsky, on digits.
 
-    python benchmarks/papers/architectures.py          # the runs that are not in the files yet
-    python benchmarks/papers/architectures.py --short  # one run, not kept
-
+It makes the runs that are not in the files yet; with --short one run, which is not kept.
 The paper trains three networks on CelebA. Here three classifiers of scikit-learn tell even from odd
 digits in red or green. The ratio says how many even digits are red for each green one, and how many
 odd ones are green for each red one, in training and test rows. The replication page has the means

@@ -1,8 +1,6 @@
 """Sensitivity of DPA to the attacker: App. B, Fig. 3 and Table 5 of Tokas, Nair & Kerner (2024).
 
-    python benchmarks/papers/attacker_robustness.py          # the sizes that are not in the file
-    python benchmarks/papers/attacker_robustness.py --short  # one small attacker, not kept
-
+It runs the sizes that are not in the file yet; with --short one small attacker, which is not kept.
 The attackers are networks of 30 widths and depths, as in Table 5. They predict a task T and its
 prediction T̂ from a normally distributed sensitive feature A. T and T̂ are second-degree polynomials
 of A plus noise. The quality of an attacker is 1 / RMSE.
@@ -14,7 +12,6 @@ paper's Table 5 (its text says the opposite). Needs torch.
 
 from itertools import product
 
-import matplotlib.pyplot as plt
 import numpy as np
 from published._rows import Runs, filled, markdown, number
 
@@ -72,19 +69,6 @@ def section():
     return filled(__file__, table=markdown([*header, "highest DPA"], rows, n_numbers=5))
 
 
-def show():
-    """Draw the difference and DPA of the first draw, each relative to its mean over attackers."""
-    _, ax = plt.subplots(figsize=(9, 4), layout="constrained")
-    for name, marker, values in zip(RUNS.results, "so", of_seed(0), strict=True):
-        ax.plot(values / values.mean(), marker, label=name)
-    sizes = [f"{width} × {depth}" for width, depth, seed in RUNS.read() if seed == 0]
-    ax.set_xticks(range(len(sizes)), sizes, rotation=90)
-    ax.set(xlabel="width × depth of the attacker", ylabel="value / mean over attackers")
-    ax.legend()
-    plt.show()
-
-
 if __name__ == "__main__":
     jobs = [(width, depth, seed) for seed, width, depth in product(SEEDS, WIDTHS, DEPTHS)]
     RUNS.command(__doc__, jobs, run, lambda: run(5, 2, 0, n_rows=100, epochs=1))
-    show()

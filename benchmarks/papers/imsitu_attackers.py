@@ -1,8 +1,6 @@
 """Dataset leakage of imSitu with the attackers of Wang et al. (2019): Table 1 and Table 2.
 
-    python benchmarks/papers/imsitu_attackers.py          # the runs that are not in the file yet
-    python benchmarks/papers/imsitu_attackers.py --short  # one epoch of one run, to try it out
-
+It makes the runs that are not in the file yet; with --short one epoch of one run, to try it out.
 The set-up is that of the code which the authors released, where it says more than the paper: batch
 normalisation of the inputs, four hidden layers, 7,300 training rows of each gender and 3,000 to
 choose the epoch and to judge, drawn again in each run. A run takes up to two minutes of processor

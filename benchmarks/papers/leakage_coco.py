@@ -12,7 +12,6 @@ here, is within 0.3 percentage points (benchmarks/results/replication.md). So co
 labels by the same kind of errors and the same attacker.
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from reference_data import read_coco_labels
@@ -79,14 +78,6 @@ def main():
         "as often": as_often(val, test, PAPER["F1"]),
     }
     print(PAPER.assign(**curves).to_string(float_format="{:.2%}".format, index=False))
-
-    _, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    for kind, found in curves.items():
-        ax.plot(PAPER["F1"], found, "o-", markersize=3, label=f"errors: {kind}")
-    ax.plot(PAPER["F1"], PAPER["leakage"], "x", color="black", markersize=8, label="published")
-    ax.set(xlabel="F1 of the labels", ylabel="genders predicted correctly, share")
-    ax.legend()
-    plt.show()
 
 
 if __name__ == "__main__":

@@ -4,9 +4,7 @@ The curves take about ten minutes and 0.2 GB of disk, and a few seconds with --s
 measured in a process of its own, so that its peak of memory is its own.
 """
 
-import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -103,10 +101,10 @@ def apart(name, rng, n):
     return lambda: audit(labels, predictions, **how)
 
 
-def point(name, size, path, most=15):
+def alone(name, size, path, most=15):
     """Return seconds of several calls, and how far memory rose above what stood before, in MB."""
     warnings.simplefilter("ignore")  # of few rows, in the smallest
-    call = work(name, size, path)
+    call = work(name, int(size), path)
     timing.forget_peak()
     before = timing.resident()
     seconds = []
@@ -126,11 +124,10 @@ def measure(folder, *, short):
             path = parts(folder, size) if name in ENGINES else ""
             if short and name != "memory":
                 # Nothing is judged: one process more is enough to see that it works.
-                curves[name].append((size, point(name, size, path, most=1)))
-                continue
-            command = [sys.executable, __file__, "--point", name, str(size), str(path)]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            curves[name].append((size, json.loads(done.stdout)))
+                cost = alone(name, size, path, most=1)
+            else:
+                cost = timing.apart(__file__, name, size, path)
+            curves[name].append((size, cost))
     return curves
 
 
@@ -252,8 +249,4 @@ def measured(options):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--point"]:
-        name, size, path = sys.argv[2:]
-        print(json.dumps(point(name, int(size), path)))
-    else:
-        timing.command(__file__, __doc__, measured, folder=FOLDER)
+    timing.main(__file__, __doc__, measured, alone, folder=FOLDER)
