@@ -26,6 +26,11 @@ PAPERS = ROOT / "benchmarks" / "papers"
 DATA = Path(os.environ.get("SKBIASAMP_DATA", ROOT.parent / "shared" / "data"))
 
 
+def definitions(name):
+    """Return what the script of a paper defines."""
+    return pages.defined_in(PAPERS / f"{name}.py")
+
+
 def needs(file):
     return pytest.mark.skipif(not (DATA / file).is_file(), reason=f"SKBIASAMP_DATA lacks {file}")
 
@@ -62,7 +67,7 @@ def run(capsys):
 
 sys.path.insert(0, str(PAPERS))
 replication = importlib.import_module("replication")
-definitions = importlib.import_module("published._rows").page
+pages = importlib.import_module("pages")
 Row = importlib.import_module("published._rows").Row
 dpa = importlib.import_module("published.dpa")
 inventory = paper_code = importlib.import_module("published.paper_code")
@@ -305,7 +310,7 @@ def test_the_way_from_the_papers_to_the_code_leads_somewhere():
     assert (ROOT / "docs" / "papers.md").read_text("utf-8") == page.paper_code(
         "\n".join(on_page()) + "\n"
     )
-    parts = page.parts()
+    parts = page.EVERY
     assert {part.paper for part in parts} == {item.paper for item in inventory.INVENTORY}
     for part in parts:
         # Only photographs and data that nobody here has are without a name.
@@ -331,7 +336,7 @@ def test_the_way_from_the_papers_to_the_code_leads_somewhere():
 def test_each_value_of_the_file_stands_beside_one_part_of_a_paper():
     values = paper_code.read_values("\n".join(on_page()) + "\n")
     assert len(values) > 140
-    shown = [(part, paper_code.values_of(part, values)) for part in paper_code.parts()]
+    shown = [(part, paper_code.values_of(part, values)) for part in paper_code.EVERY]
     assert sorted(value for _, found in shown for value in found) == sorted(values)
     for part, found in shown:
         rows = list(paper_code.rows_of(part, values))
@@ -673,12 +678,8 @@ def test_mitigations_of_both_predictors_do_what_the_page_says(run):
     assert values["T→A"].abs().max() < 2
 
 
-def test_attackers_learn_from_as_many_rows_as_the_page_says():
-    """Without the audits, which the page prints beside the curves."""
-    page = (PAPERS / "attacker_rows.py").read_text("utf-8").partition("# Leakage with either")[0]
-    names = {}
-    exec(compile(page, "attacker_rows", "exec"), names)
-    linear, forest = (curve.to_numpy() for curve in names["curves"].values())
+def test_attackers_learn_from_as_many_rows_as_the_page_says(run):
+    linear, forest = (curve.to_numpy() for curve in run("attacker_rows")["curves"].values())
     assert np.ptp(linear[1:]) < 1
     assert np.diff(forest)[:3].min() > 1
     assert abs(forest[-2:] - linear[-1]).max() < 1

@@ -14,8 +14,9 @@ better than NIC and SAT (0.08). NIC's captions here are not those that the LSTM 
 (2023) read.
 
 All seven models reveal gender better than the human captions at hand, and Equalizer reveals it
-most. The sign of LIC depends on the attacker: for NIC the paper has +3.7 percentage points with its
-LSTM, −0.8 with a fine-tuned BERT and +1.9 with a frozen BERT. Compare models by the same attacker.
+most (docs/text.md). The sign of LIC depends on the attacker: for NIC the paper has +3.7 percentage
+points with its LSTM, −0.8 with a fine-tuned BERT and +1.9 with a frozen BERT. Compare models by the
+same attacker.
 """
 
 import numpy as np
@@ -102,21 +103,6 @@ def main():
         print(f"  {first} and {second} change places: {chance:.2f}")
     repeated = found["published"].corr(pd.Series(BARATOV), method="spearman")
     print(f"rank correlation of the paper with Baratov et al.: {repeated:.2f}")
-
-    # 6,628 of these images have a human caption, for as many women as men. LIC = LIC_M − LIC_D, the
-    # value on human captions. Words of people outside the vocabulary of NIC are unknown tokens, and
-    # so are words that a model never uses. All rows are judged here, in five folds.
-    human = read_captions(subset="human").frame
-    rows = models.frame.set_index("image").loc[human["image"]]
-    people = human["caption"].str.replace("genderword", "<group>").to_numpy()
-    for name in PUBLISHED:
-        auditor = LICAuditor(n_draws=5, n_resamples=499, random_state=0)
-        result = auditor.audit(people, rows[name].to_numpy(), sensitive_features=human["gender"])
-        table = result.table.iloc[0]
-        print(
-            f"{name:13}  LIC_D {table['quality_data']:.3f}  LIC_M {table['quality_model']:.3f}  "
-            f"LIC {result.value:+.3f} [{result.low:+.3f}, {result.high:+.3f}]"
-        )
 
 
 if __name__ == "__main__":

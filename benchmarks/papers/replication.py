@@ -105,7 +105,7 @@ def markdown(results, page=""):
 def summary(text):
     """Return the page of the docs, from the file: how many lines have which word."""
     counts = paper_code.counts_of_words(text)
-    words = list(paper_code.WORDS)
+    words = paper_code.WORDS
     same, within, differs, *_ = (sum(of[word] for of in counts.values()) for word in words)
     not_known = [item for item in paper_code.INVENTORY if item.unknown]
     return filled(
@@ -118,7 +118,7 @@ def summary(text):
             ["paper", *words],
             [[paper, *(of[word] or "–" for word in words)] for paper, of in counts.items()],
         ),
-        legend=paper_code.legend(),
+        legend=paper_code.LEGEND,
         open=table(
             ["paper", "where", "what", "why"], [[*item[:3], item.why] for item in not_known]
         ),

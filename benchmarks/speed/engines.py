@@ -210,7 +210,7 @@ def days(sizes):
 
 def measured(options):
     sizes = SHORT if options.short else FULL
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         rows = [*measure(sizes, Path(folder)), *days(sizes)]
     machine = timing.surroundings(f"{os.cpu_count()} cores")
     packages = {"duckdb": duckdb, "polars": polars, "narwhals": narwhals, "pyarrow": pyarrow}
@@ -218,7 +218,5 @@ def measured(options):
     return {"machine": machine, "table": table, "columns": 2 * sizes.tasks} | packages
 
 
-FOLDER = {"metavar": "PATH", "help": "where the temporary folder is made"}
-
 if __name__ == "__main__":
-    timing.main(__file__, __doc__, measured, alone, folder=FOLDER)
+    timing.main(__file__, __doc__, measured, alone)

@@ -16,14 +16,13 @@ import timing
 
 # isort: split
 import numpy as np
-from engines import FOLDER, SHORT, audit_rows, write_rows
+from engines import SHORT, audit_rows, write_rows
 
 from skbiasamp import DirectionalAuditor, audit
 from skbiasamp._utils.formatting import SERIES
 from skbiasamp.metrics import multi_attribute_amplification
 
 ROOT = Path(__file__).resolve().parents[2]
-PICTURE = "docs/images/growth.svg"
 ROWS_OF_GROUPS = 200_000
 ROWS_OF_TASKS = 5_000
 
@@ -54,11 +53,6 @@ ENGINES = {"duckdb": "DuckDB", "polars": "lazy polars"}
 # Rows that cannot be tallied: seconds and MB that the largest size may take.
 APART = ("scores", "weights")
 MOST_SECONDS, MOST_MEMORY = 10, 2_000
-
-DESCRIBED = """\
-Four panels, axes in powers of ten. Seconds over rows are flat, then a straight line, in
-memory, with DuckDB and with polars. Seconds over groups, tasks and sets of tasks rise to straight
-lines. The peak of memory over rows is flat."""
 
 
 def work(name, size, path):
@@ -227,26 +221,24 @@ def draw(curves):
 
 
 def measured(options):
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         curves = measure(Path(folder), short=options.short)
-    image, exponents = "", judged(curves)
+    exponents = judged(curves)
     if options.short:
         exponents = [[*row[:-1], "not judged"] for row in exponents]
     if options.write:
         sys.path.append(str(ROOT / "docs" / "_extensions"))
         from sheet import write
 
-        write(lambda: draw(curves), ROOT / PICTURE)
-        image = f"\n![{DESCRIBED}](../../{PICTURE})\n"
+        write(lambda: draw(curves), ROOT / "docs" / "images" / "growth.svg")
     header = ["curve", "size", "time (range)", "rise, MB", "peak, MB"]
     columns = ["measured", "data", "exponent", "target", "met"]
     return {
         "machine": timing.surroundings(f"{os.cpu_count()} cores"),
-        "image": image,
         "exponents": timing.markdown(columns, exponents),
         "points": timing.markdown(header, rows_of(curves)),
     }
 
 
 if __name__ == "__main__":
-    timing.main(__file__, __doc__, measured, alone, folder=FOLDER)
+    timing.main(__file__, __doc__, measured, alone)

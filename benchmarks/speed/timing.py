@@ -148,9 +148,9 @@ def apart(script, *args):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def main(script, doc, measure, alone, **more):
+def main(script, doc, measure, alone):
     """Be the command of a script, or of one of its processes."""
     if sys.argv[1:2] == ["--alone"]:
         print(json.dumps(alone(*sys.argv[2:])))
     else:
-        command(script, doc, measure, **more)
+        command(script, doc, measure)

@@ -1,4 +1,4 @@
-"""A published number beside ours, the script of the paper that computes it, and runs that are kept.
+"""A published number beside ours, and runs that are kept.
 
 Runs that take long are rows of files in this folder, and are not done again.
 """
@@ -15,17 +15,12 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 # For the scripts of this folder, which have it alone on their path.
 from pages import command as command
-from pages import defined_in, is_short
 from pages import filled as filled
+from pages import is_short
 from pages import markdown as markdown
 
 FOLDER = Path(__file__).resolve().parent
 ARROWS = {"T->A": "T→A", "A->T": "A→T"}
-
-
-def page(name):
-    """Return what the script of a paper defines."""
-    return defined_in(FOLDER.parent / f"{name}.py")
 
 
 class Row(NamedTuple):

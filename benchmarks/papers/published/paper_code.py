@@ -20,18 +20,9 @@ NO_NUMBER = "no number"
 NOT_MEASURED = "not measured"
 # In place of a word: each published value of the table or figure has its own.
 BY_VALUE = ""
-WORDS = {
-    SAME: "our value, rounded to the digits that the paper prints, is the published value; if the "
-    "paper says “more than 60” (> 60), ours is more. If ours is computed “from the printed” "
-    "numbers of the paper, *same* shows that these agree with one another",
-    WITHIN: "not the same, but the difference between the numbers as shown is at most the ± beside "
-    "them, the larger one if there are two",
-    DIFFERS: "the difference is larger than that, or no ± stands beside the values",
-    NO_NUMBER: "a section, formula, figure or table without results in numbers, or whose numbers "
-    "have lines of their own",
-    NOT_MEASURED: "a result that needs data or models that are not available here; *ours* names "
-    "them",
-}
+# The words of a status and their meanings, as a list.
+LEGEND = (FOLDER / "legend.md").read_text("utf-8").strip()
+WORDS = re.findall(r"\*\*(.+)\*\*", LEGEND)
 
 
 class Part(NamedTuple):
@@ -60,36 +51,26 @@ def read(name):
 
 
 INVENTORY, PARTS = read("inventory.csv"), read("parts.csv")
+EVERY = [*PARTS, *INVENTORY]
 PAPERS = list(dict.fromkeys(part.paper for part in PARTS))
-# By heading: what is noted above the code, and the code.
-MISSING = re.findall(
-    r"^## (\w+)\n(.*?)\n```python\n(.*?)```",
-    (FOLDER / "missing.md").read_text("utf-8"),
-    re.M | re.S,
-)
+# What stands above all code; by heading: what is noted above the code, and the code.
+HEAD, *SECTIONS = re.split(r"\n\n(?=## \w+\n)", (FOLDER / "missing.md").read_text("utf-8"))
+MISSING = [
+    re.match(r"## (\w+)\n(.*?)\n```python\n(.*?)```", one, re.S).groups() for one in SECTIONS
+]
 CODE = {name: code for name, _, code in MISSING}
-
-
-def legend():
-    """Return the words of a status and their meanings, as a list."""
-    return "\n".join(f"- **{word}**: {meaning}." for word, meaning in WORDS.items())
 
 
 def inventory(status):
     """Return the section of the page; `status` is a function of an item."""
     rows = [[item.paper, item.where, item.what, status(item), item.why] for item in INVENTORY]
     table = markdown(["paper", "where", "what", "status", "why"], rows)
-    return f"## Every table and figure\n\n{legend()}\n\n{table}\n"
+    return f"## Every table and figure\n\n{LEGEND}\n\n{table}\n"
 
 
 def without_data():
     """Return the section with the code for those who have what is needed."""
-    lines = [
-        "## Code for values that need more data",
-        "",
-        "If you have the data, use this code. Names that are not imported are labels, predictions",
-        "and captions, one row per image.",
-    ]
+    lines = [HEAD]
     for name, note, code in MISSING:
         items = [item for item in INVENTORY if item.code == name]
         listed = "; ".join(f"{item.where}, {item.what}" for item in items)
@@ -158,14 +139,9 @@ def status_of(item, values):
     return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word])
 
 
-def parts():
-    """Return the parts of papers: formulas and sections, then tables and figures."""
-    return [*PARTS, *INVENTORY]
-
-
 def lines_of(paper, values):
     """Return the lines of a paper."""
-    return [row for part in parts() if part.paper == paper for row in rows_of(part, values)]
+    return [row for part in EVERY if part.paper == paper for row in rows_of(part, values)]
 
 
 def counts_of_words(text):
@@ -187,7 +163,7 @@ def paper_code(text):
     """Return the page of the docs, from the file of all values."""
     values = read_values(text)
     sections = [f"## {paper}\n\n{markdown(HEADER, lines_of(paper, values))}" for paper in PAPERS]
-    return filled(__file__, legend=legend(), papers="\n\n".join(sections))
+    return filled(__file__, legend=LEGEND, papers="\n\n".join(sections))
 
 
 def name_of(part):
