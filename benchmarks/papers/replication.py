@@ -38,7 +38,7 @@ PAPERS = {
     "The metric card on the Hugging Face hub": metric_card,
 }
 # Scripts with the code of their rows; the rest is in the file of the paper.
-SCRIPTS = {dpa: ("relative_amplification",), leakage: ("leakage_imsitu", "leakage_coco")}
+SCRIPTS = {dpa: ("relative_amplification",), leakage: ("leakage_imsitu",)}
 SLOW = (dpa, leakage, captions)  # have rows that train networks or draw many times
 # Scripts that keep their runs in files.
 KEPT = (architectures, attacker_robustness, imsitu_attackers, coco_attackers)

@@ -90,33 +90,29 @@ def predictions(features, labels, seed):
 
 
 def audits(kind, seed, attacker):
-    """Yield (direction, result, accuracy and share predicted) for trees on one sample."""
+    """Yield (direction, result, share of one group or label predicted) for trees on one sample."""
     compas = sample(kind, seed)
     label, group = compas.target, compas.sensitive_features
     task, race = (predictions(compas.data, labels, seed) for labels in (label, group))
-    said = {
-        "T->A": {"accuracy": np.mean(race == group), "share": np.mean(race == RACES[1])},
-        "A->T": {"accuracy": np.mean(task == label), "share": np.mean(task[group == RACES[0]])},
-    }
+    shares = {"T->A": np.mean(race == RACES[1]), "A->T": np.mean(task[group == RACES[0]])}
     for direction in DIRECTIONS:
         auditor = DPAAuditor(direction, attacker=attacker, quality="accuracy", random_state=seed)
         result = auditor.audit(label, task, sensitive_features=group, sensitive_pred=race)
-        yield direction, result, said[direction]
+        yield direction, result, shares[direction]
 
 
 def table(n_samples, attacker):
-    """Return one row per data set and direction: mean and spread over samples."""
-    found = {}
-    for kind in ("unbalanced", "balanced"):
-        for seed in range(n_samples):
-            for direction, result, said in audits(kind, seed, attacker):
-                row = {"value": result.value} | said
-                found.setdefault((kind, direction), []).append(row)
-    rows = {}
-    for at, samples in found.items():
-        values = [one["value"] for one in samples]
-        rows[at] = samples[0] | {"mean": np.mean(values), "spread": np.std(values, ddof=1)}
-    return pd.DataFrame(rows).T.rename_axis(["data", "direction"])
+    """Return one row per data set and direction: mean and spread over samples, and the share."""
+    rows = [
+        (kind, direction, result.value, share)
+        for kind in ("unbalanced", "balanced")
+        for seed in range(n_samples)
+        for direction, result, share in audits(kind, seed, attacker)
+    ]
+    frame = pd.DataFrame(rows, columns=["data", "direction", "value", "share"])
+    samples = frame.groupby(["data", "direction"], sort=False)
+    mean, spread = samples["value"].mean(), samples["value"].std()
+    return samples[["share"]].first().assign(mean=mean, spread=spread)
 
 
 def highest_accuracy(features, given, labels, printed):
