@@ -3,7 +3,6 @@
     python benchmarks/evidence/evidence.py --write docs/evidence.md     # an hour on one core
     python benchmarks/evidence/evidence.py --part runs --part folds     # these parts again
     python benchmarks/evidence/evidence.py --missing --write docs/evidence.md  # rows that lack
-    python benchmarks/evidence/evidence.py --short          # seconds: only checks that it runs
 
 Each part keeps its rows in <part>.csv beside this script, and the page is made of these files.
 Leakage, DPA, LIC, matched pairs, answers and impact ratios, whose statistics have not changed, are

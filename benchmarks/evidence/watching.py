@@ -198,15 +198,14 @@ def check(days=15, n_draws=4_999):
         assert (outcome.p_value[:, 5:] <= ALPHA).any()
         assert (outcome.p_value[:, :5] > ALPHA).all()
         for i in range(2):
-            found = Found(outcome.sign[i], outcome.scores[i], outcome.p_value[i])
             cells = [with_weight(whole, counts[i].ravel() * 1.0) for counts in (first, *later)]
             auditor = DirectionalAuditor().learn_reference(cells[0])
             alone = against_all_before(auditor, cells[0], cells[1:], n_draws=n_draws, rng=rng)
             # Ranks among other draws differ a little, far out in the tails more.
-            ours, theirs = (np.clip(one.scores, -2.5, 2.5) for one in (found, alone))
+            ours, theirs = (np.clip(one, -2.5, 2.5) for one in (outcome.scores[i], alone.scores))
             np.testing.assert_allclose(ours, theirs, atol=0.2, equal_nan=True)
             best = np.minimum(alone.p_value, alone.p_pairs.min(axis=0))
-            ours, theirs = (np.log(np.maximum(p, 1e-3)) for p in (found.p_value, best))
+            ours, theirs = (np.log(np.maximum(p, 1e-3)) for p in (outcome.p_value[i], best))
             np.testing.assert_allclose(ours, theirs, atol=np.log(2))
 
 

@@ -47,29 +47,24 @@ def jobs():
         yield from ((split, *RELEASED, seed, 100) for split in ("α = 3", "α = 2", "α = 1"))
 
 
-def network(n_inputs, hidden, width, normalised):
-    """Return the attacker."""
+def guesses(inputs, woman, judged, attacker, epochs):
+    """Yield the genders that the attacker guesses for the judged inputs, after each epoch."""
+    import torch
     from torch import nn
 
+    inputs, woman, judged = map(torch.as_tensor, (inputs, woman, judged))
+    n_inputs, (hidden, width, normalised) = inputs.shape[1], attacker
     layers = [nn.BatchNorm1d(n_inputs)] if normalised else []
     for _ in range(hidden):
         layers += [nn.Linear(n_inputs, width), nn.BatchNorm1d(width), nn.LeakyReLU()]
         n_inputs = width
-    return nn.Sequential(*layers, nn.Linear(n_inputs, 2))
-
-
-def guesses(inputs, woman, judged, attacker, epochs):
-    """Yield the genders that the attacker guesses for the judged inputs, after each epoch."""
-    import torch
-
-    inputs, woman, judged = map(torch.as_tensor, (inputs, woman, judged))
-    net = network(inputs.shape[1], *attacker)
+    net = nn.Sequential(*layers, nn.Linear(n_inputs, 2))
     steps = torch.optim.Adam(net.parameters(), lr=5e-5, weight_decay=1e-5, fused=True)
     for _ in range(epochs):
         net.train()
         for rows in torch.randperm(len(inputs)).split(128):
             steps.zero_grad()
-            torch.nn.functional.cross_entropy(net(inputs[rows]), woman[rows]).backward()
+            nn.functional.cross_entropy(net(inputs[rows]), woman[rows]).backward()
             steps.step()
         net.eval()
         with torch.no_grad():

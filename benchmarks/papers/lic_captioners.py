@@ -88,7 +88,7 @@ def captions(slow):
         )
 
 
-def main():
+if __name__ == "__main__":
     models = read_captions(subset="models")
     found = pd.DataFrame({"published": PUBLISHED})
     found["skbiasamp"] = [np.mean(runs) for runs in measured(models).values()]
@@ -103,7 +103,3 @@ def main():
         print(f"  {first} and {second} change places: {chance:.2f}")
     repeated = found["published"].corr(pd.Series(BARATOV), method="spearman")
     print(f"rank correlation of the paper with Baratov et al.: {repeated:.2f}")
-
-
-if __name__ == "__main__":
-    main()

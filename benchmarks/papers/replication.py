@@ -130,17 +130,14 @@ def main():
     parser.add_argument("--write", action="store_true", help="write all rows, and the page")
     parser.add_argument("--refresh", action="store_true", help="the same, but not the slow rows")
     options = parser.parse_args()
-    if options.refresh:
-        before = TABLES.read_text(encoding="utf-8")
-        TABLES.write_text(markdown(tables(slow=False), before), encoding="utf-8")
-    elif options.write:
-        TABLES.write_text(markdown(tables()), encoding="utf-8")
-    else:
+    if not (options.write or options.refresh):
         print(markdown(tables(slow=False)))
-    if options.refresh or options.write:
-        text = TABLES.read_text(encoding="utf-8")
-        PAGE.write_text(summary(text), encoding="utf-8")
-        PAGE.with_name("papers.md").write_text(paper_code.paper_code(text), encoding="utf-8")
+        return
+    before = TABLES.read_text(encoding="utf-8") if options.refresh else ""
+    text = markdown(tables(slow=not options.refresh), before)
+    TABLES.write_text(text, encoding="utf-8")
+    PAGE.write_text(summary(text), encoding="utf-8")
+    PAGE.with_name("papers.md").write_text(paper_code.paper_code(text), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -75,11 +75,7 @@ def directional():
         ("Sec. 4.1", "2: unequal groups", "T→A", "0"),
     ):
         yield Row(where, f"shortcoming {scenario}; {metric}", published, results[scenario][metric])
-    yield from objects()
-
-
-def objects():
-    """Yield what Sec. 3.3 says of COCO's objects and people."""
+    # What Sec. 3.3 says of COCO's objects and people.
     shares = read_rba_shares(dataset="coco").frame
     oven, keyboard = shares.loc["oven"], shares.loc["keyboard"]
     for what, published, ours, why in (

@@ -5,8 +5,6 @@ steps of Adam for each network. Before the clock starts, the losses of both are 
 differ, the script ends with an error.
 """
 
-from typing import NamedTuple
-
 import timing
 
 # isort: split
@@ -20,16 +18,8 @@ from skbiasamp.attackers import MLPAttacker
 DRAWS, FOLDS, BATCH, WIDTH, LEARNING_RATE = 10, 2, 64, 4, 0.01
 # Of mean cross-entropies, which depend on the order of the last batches.
 TOLERANCE = 0.005
-
-
-class Sizes(NamedTuple):
-    rows: int
-    epochs: int
-    rounds: int
-
-
-FULL = Sizes(rows=5278, epochs=100, rounds=5)
-SHORT = Sizes(rows=200, epochs=50, rounds=1)
+FULL = {"rows": 5278, "epochs": 100, "rounds": 5}
+SHORT = {"rows": 200, "epochs": 50, "rounds": 1}
 
 
 def module(n_features, normalised):
@@ -72,22 +62,22 @@ def probabilities(net, X):
         return net.eval()(torch.tensor(X)).softmax(dim=1).numpy()
 
 
-def networks_at_once(sizes, kind, normalised):
+def networks_at_once(kind, normalised, rows, epochs, rounds):
     rng = np.random.default_rng(0)
-    group = rng.integers(0, 2, sizes.rows)
-    labels = rng.random(sizes.rows) < 0.3 + 0.3 * group
-    scores = {"binary": group, "continuous": group + rng.normal(size=sizes.rows)}[kind]
+    group = rng.integers(0, 2, rows)
+    labels = rng.random(rows) < 0.3 + 0.3 * group
+    scores = {"binary": group, "continuous": group + rng.normal(size=rows)}[kind]
     X = scores.astype(np.float32)[:, None]
     # Each draw flips other labels; each fold leaves out other rows.
-    flipped = labels ^ (rng.random((DRAWS, sizes.rows)) < 0.1)
+    flipped = labels ^ (rng.random((DRAWS, rows)) < 0.1)
     y = np.repeat(flipped, FOLDS, axis=0).astype(np.int64)
-    fold = rng.permuted(np.tile(np.arange(sizes.rows) % FOLDS, (DRAWS, 1)), axis=1)
+    fold = rng.permuted(np.tile(np.arange(rows) % FOLDS, (DRAWS, 1)), axis=1)
     train = (fold[:, None] != np.arange(FOLDS)[:, None]).reshape(y.shape)
 
     attacker = MLPAttacker.preset(
         "dpa",
         learning_rate=LEARNING_RATE,
-        max_epochs=sizes.epochs,
+        max_epochs=epochs,
         batch_norm=normalised,
         random_state=0,
         device="cpu",
@@ -97,7 +87,7 @@ def networks_at_once(sizes, kind, normalised):
         return attacker.fit_many(X, y, train)
 
     def alone(fit):
-        return fit(X[train[0]], y[0, train[0]], sizes.epochs, normalised)
+        return fit(X[train[0]], y[0, train[0]], epochs, normalised)
 
     torch.manual_seed(0)
     predicted = ours()[0].predict_proba(X)
@@ -107,13 +97,13 @@ def networks_at_once(sizes, kind, normalised):
             raise SystemExit(f"{kind}, {fit.__name__}: losses {loss:.4f} and {expected:.4f}.")
 
     seconds = timing.take_turns(
-        sizes.rounds,
+        rounds,
         ours=ours,
         skorch=lambda: alone(with_skorch),
         torch=lambda: alone(with_torch),
     )
     n = len(y)
-    what = f"{n} networks, {sizes.rows:,} rows of one {kind} input, {sizes.epochs} epochs"
+    what = f"{n} networks, {rows:,} rows of one {kind} input, {epochs} epochs"
     what += ", batch normalisation" if normalised else ""
     extrapolated, target = "one after another, extrapolated from 1", 6 if normalised else 20
     return [
@@ -126,7 +116,7 @@ def measured(options):
     torch.set_num_threads(1)
     sizes = SHORT if options.short else FULL
     kinds = ("binary", False), ("continuous", False), ("continuous", True)
-    rows = [row for kind in kinds for row in networks_at_once(sizes, *kind)]
+    rows = [row for kind in kinds for row in networks_at_once(*kind, **sizes)]
     numbers = {"draws": DRAWS, "folds": FOLDS, "networks": DRAWS * FOLDS}
     numbers |= {"torch": torch, "skorch": skorch}
     numbers |= {"width": WIDTH, "batch": BATCH, "tolerance": TOLERANCE}

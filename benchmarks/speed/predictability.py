@@ -131,9 +131,7 @@ def beside_peer(sizes, python):
         )
         return audit(DPAAuditor(attacker=network, interval=None, **options).fit(learnt), test)
 
-    def networks_of_folds():
-        return audit(trained)
-
+    networks_of_folds = partial(audit, trained)
     rows = {"groups": groups, "labels": labels, "predictions": predictions, "test": test}
     theirs, value, version = seconds_of_peer(python, rows, sizes.epochs)
     quick = timing.take_turns(sizes.rounds, closed=closed, with_interval=with_interval)

@@ -4,8 +4,6 @@ The table takes about a minute, and a few seconds with --short. Predictions are 
 anything is timed. Missed targets are reported and are no error.
 """
 
-from functools import partial
-
 import timing
 
 # isort: split
@@ -43,37 +41,36 @@ def cases(n):
     yield "a hidden column of a frame", hidden, with_names, {}, label
 
 
-def measure(n, rounds):
-    rows = []
-    for name, options, given, beside, label in cases(n):
+def measure(rounds, name, options, given, beside, label):
+    """Return the rows of a case."""
 
-        def features(given=given, options=options):
-            # What is hidden, one would else leave out.
-            return given.drop(columns="group") if "drop_sensitive" in options else given
+    def features():
+        # What is hidden, one would else leave out.
+        return given.drop(columns="group") if "drop_sensitive" in options else given
 
-        def fit(options=options, given=given, label=label, beside=beside):
-            return AuditedClassifier(LogisticRegression(), **options).fit(given, label, **beside)
+    def fit():
+        return AuditedClassifier(LogisticRegression(), **options).fit(given, label, **beside)
 
-        def fit_plain(features=features, label=label):
-            return LogisticRegression().fit(features(), label)
+    def fit_plain():
+        return LogisticRegression().fit(features(), label)
 
-        plain, audited = fit_plain(), fit()
-        timing.agree(name, audited.predict(given), plain.predict(features()))
-        fitting = timing.take_turns(rounds, ours=fit, theirs=fit_plain)
-        predicting = timing.take_turns(
-            20 * rounds,
-            ours=partial(audited.predict, given),
-            theirs=lambda features=features, plain=plain: plain.predict(features()),
-        )
-        for what, seconds, limit in (("fit", fitting, FIT), ("predict", predicting, PREDICT)):
-            shown = f"{what}, sensitive feature {name}"
-            rows.append(timing.slower(shown, f"`{what}`", *seconds.values(), limit))
-    return rows
+    plain, audited = fit_plain(), fit()
+    timing.agree(name, audited.predict(given), plain.predict(features()))
+    fitting = timing.take_turns(rounds, ours=fit, theirs=fit_plain)
+    predicting = timing.take_turns(
+        20 * rounds,
+        ours=lambda: audited.predict(given),
+        theirs=lambda: plain.predict(features()),
+    )
+    return [
+        timing.slower(f"{what}, sensitive feature {name}", f"`{what}`", *seconds.values(), limit)
+        for what, seconds, limit in (("fit", fitting, FIT), ("predict", predicting, PREDICT))
+    ]
 
 
 def measured(options):
     n, rounds = (1_000, 1) if options.short else (100_000, 31)
-    rows = measure(n, rounds)
+    rows = [row for case in cases(n) for row in measure(rounds, *case)]
     table = timing.table(rows, short=options.short)
     return {"machine": timing.surroundings(), "table": table, "n": n, "features": FEATURES}
 
