@@ -50,7 +50,8 @@ if __name__ == "__main__":
     test = fetch_imsitu_annotations(subset="test")
     figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
     for split, alpha, published, f1, published_at_f1 in PAPER.itertuples(index=False):
-        train = fetch_imsitu_annotations(subset="train", alpha=None if pd.isna(alpha) else alpha)
+        alpha = None if pd.isna(alpha) else int(alpha)
+        train = fetch_imsitu_annotations(subset="train", alpha=alpha)
         found = leakage(train, test, at=F1)
         print(split, found.round(4))
         (line,) = ax.plot(F1, found, "o-", markersize=3, label=split)

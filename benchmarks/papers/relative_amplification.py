@@ -50,8 +50,6 @@ if __name__ == "__main__":
         for data in (0.5, 0.7, 0.9):
             values = [step(data, model, normalize) for model in qualities]
             ax.plot(qualities, values, label=f"data: {data}")
-        ax.set(
-            title=title, xlabel="predictability of the model's predictions", ylabel="amplification"
-        )
+        ax.set(title=title, xlabel="predictability of predictions", ylabel="amplification")
     axes[0].legend()
     plt.show()
