@@ -1,11 +1,9 @@
 """Change modules a little, and count how many of the changes the tests catch.
 
-    make mutate FILE=skbiasamp/inference/_growth.py             # 20 random changes of a module
-    make mutate FILE=skbiasamp/inference SAMPLE=40 SEED=1       # of the modules of a folder
-
-Cosmic Ray makes the changes, in a copy of the project. Each change meets the tests that execute its
-lines for half a minute: fast ones, and those that execute little but its module. Printed are those
-that no test notices.
+`make mutate FILE=skbiasamp/inference SAMPLE=40 SEED=1` makes 40 changes of a folder. Cosmic Ray
+makes them in a copy of the project. Each change meets the tests that execute its lines for half a
+minute: fast ones, and those that execute little but its module. Printed are those that no test
+notices.
 """
 
 import argparse
@@ -177,9 +175,7 @@ def is_caught(copy, tests):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("paths", nargs="*", type=Path, help="modules or folders")
-    parser.add_argument(
-        "--measure", action="store_true", help="find out which tests execute a line"
-    )
+    parser.add_argument("--measure", action="store_true", help="which tests execute which line")
     parser.add_argument("--sample", type=int, default=20, help="number of changes")
     parser.add_argument("--seed", type=int, default=0, help="seed of the sample")
     args = parser.parse_args()

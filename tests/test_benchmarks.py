@@ -117,23 +117,3 @@ def test_the_summary_has_what_was_judged_on_every_page(tmp_path):
     done = run("run.py", "enignes")
     assert done.returncode == 2
     assert "there is no benchmark 'enignes'" in done.stderr
-
-
-def test_trials_that_are_done_are_not_repeated(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(FOLDER / "evidence")
-    from trials import Trials
-
-    seen = []
-
-    def drawn(factor, seeds):
-        seen.extend(seeds)
-        return [factor * one for one in seeds]
-
-    keep = tmp_path / "trials.json"
-    first = Trials(keep, part=3).run(drawn, ("rows", 5), 2, trials=4)
-    again = Trials(keep, part=3).run(drawn, ("rows", 5), 2, trials=7)
-    assert len(seen) == len(set(seen)) == 7
-    assert list(again) == [2 * one for one in seen]
-    assert list(first) == list(again[:4])
-    with pytest.raises(SystemExit, match="minutes are over"):
-        Trials(keep, minutes=0).run(drawn, ("rows", 5), 2, trials=8)

@@ -29,7 +29,7 @@ def script(monkeypatch):
 
 def test_runs_of_architectures_are_those_of_the_file(script):
     architectures = script("architectures")
-    kept = pd.read_csv(architectures.FILE).set_index(["model", "ratio", "seed"])
+    kept = pd.read_csv(architectures.RUNS.file).set_index(["model", "ratio", "seed"])
     assert len(kept) == len(architectures.MODELS) * len(architectures.RATIOS) * 5
     assert kept.index.is_unique
     again = architectures.run("logistic regression", 4, 3)
@@ -66,7 +66,7 @@ def test_runs_on_one_data_set_are_those_of_the_file(script):
     assert row["value"] == pytest.approx(np.mean(values), abs=0.003)
     half = student.ppf(0.975, 4) * np.std(values, ddof=1) / 5**0.5
     assert row["by_training"] == pytest.approx(half, abs=0.003)
-    over_data = pd.read_csv(architectures.FILE).query("model == @network and ratio == 1")
+    over_data = pd.read_csv(architectures.RUNS.file).query("model == @network and ratio == 1")
     assert half < 0.6 * architectures.half() * over_data["amplification"].std()
 
 
@@ -95,17 +95,15 @@ def test_an_attacker_of_imsitu_trains_and_kept_runs_are_full_ones(script):
 @pytest.mark.torch
 def test_attackers_of_the_grid_are_those_of_the_file(script):
     pytest.importorskip("torch")
-    grid = script("attacker_grid")
+    grid = script("attacker_robustness")
     kept = grid.RUNS.read()
     assert set(kept) <= set(product(grid.WIDTHS, grid.DEPTHS, grid.SEEDS))
     # Networks of six other seeds differed by up to 0.008 and 0.03.
     for mine, its, allowed in zip(grid.run(20, 2, 0), kept[20, 2, 0], (0.015, 0.05), strict=True):
         assert mine == pytest.approx(its, abs=allowed)
     # What the page says: DPA varies less than the difference, in each draw of the rows.
-    spread = script("published._rows").page("attacker_robustness")["relative_spread"]
-    for its in {seed for *_, seed in kept}:
-        values = zip(*(one for (*_, seed), one in kept.items() if seed == its), strict=True)
-        difference, dpa = (spread(one) for one in values)
+    for seed in {seed for *_, seed in kept}:
+        difference, dpa = map(grid.relative_spread, grid.of_seed(seed))
         assert dpa < difference
 
 

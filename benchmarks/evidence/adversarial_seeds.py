@@ -1,13 +1,12 @@
 """The adversary of examples/mitigation/plot_colored_digits.py with eight seeds of the network.
 
-python benchmarks/evidence/adversarial_seeds.py          # results/adversarial-seeds.csv
-python benchmarks/evidence/adversarial_seeds.py --short  # one seed, nothing is written
+It writes results/adversarial-seeds.csv; with --short it runs one seed and writes nothing.
 """
 
 import warnings
 from pathlib import Path
 
-from trials import defined_in, is_short
+from common import defined_in, is_short
 
 # isort: split
 import pandas as pd

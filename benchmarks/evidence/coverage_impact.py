@@ -1,11 +1,9 @@
 """Measure false exclusions, coverage and power of intervals of impact ratios.
 
-python benchmarks/evidence/coverage_impact.py            # two minutes on one core
-python benchmarks/evidence/coverage_impact.py --short    # seconds: only checks that it runs
-python benchmarks/evidence/coverage_impact.py --write benchmarks/results/impact-ratios.md
+It takes two minutes on one core, and a few seconds with --short.
 """
 
-from trials import command, markdown
+from common import command, markdown
 
 # isort: split
 import numpy as np

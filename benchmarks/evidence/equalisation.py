@@ -1,9 +1,5 @@
 """Measure how equal equally accurate random labels are, for each kind of label and score.
 
-    python benchmarks/evidence/equalisation.py            # the table, seconds
-    python benchmarks/evidence/equalisation.py --short    # fewer rows: only checks that it runs
-    python benchmarks/evidence/equalisation.py --write benchmarks/results/equalisation.md
-
 The rate of random errors is the library's. Labels get errors at this rate in NumPy, and
 scikit-learn scores them and the model's predictions against the true labels.
 """
@@ -11,7 +7,7 @@ scikit-learn scores them and the model's predictions against the true labels.
 import warnings
 from typing import NamedTuple
 
-from trials import command, markdown
+from common import command, markdown
 
 # isort: split
 import numpy as np
@@ -60,22 +56,20 @@ def cases(n, rng):
     uneven = errors(rng, many, [0.05, 0.1, 0.2, 0.3])
     number = rng.normal(size=n)
     offset = 0.5 + 0.9 * number + 0.3 * rng.normal(size=n)
-    leakage = {name: LeakageAuditor(equalize=name) for name in ("accuracy", "f1")}
-    dpa = {name: DPAAuditor(equalize=name) for name in ("accuracy", "f1")}
     never, wrong = np.zeros_like(rare), errors(rng, half, 0.6)
     even, few = "binary, 50 % positive", "binary, 5 % positive"
     cases = [
-        Case(labels, model, true, pred, auditors[name], {"accuracy": "accuracy", "f1": "F1"}[name])
-        for name in leakage
-        for labels, model, true, pred, auditors in (
-            (even, "15 % errors", half, errors(rng, half, 0.15), leakage),
-            (even, "60 % errors", half, wrong, leakage),
-            (few, "3 % errors", rare, errors(rng, rare, 0.03), leakage),
-            (few, "never positive", rare, never, leakage),
-            ("3 classes", "20 % errors", three, errors(rng, three, 0.2, 3), leakage),
-            ("3 classes", "75 % errors", three, errors(rng, three, 0.75, 3), leakage),
-            ("4 labels, leakage", "5 to 30 % errors", many, uneven, leakage),
-            ("4 labels, DPA", "5 to 30 % errors", many, uneven, dpa),
+        Case(labels, model, true, pred, auditor(equalize=name), shown)
+        for name, shown in (("accuracy", "accuracy"), ("f1", "F1"))
+        for labels, model, true, pred, auditor in (
+            (even, "15 % errors", half, errors(rng, half, 0.15), LeakageAuditor),
+            (even, "60 % errors", half, wrong, LeakageAuditor),
+            (few, "3 % errors", rare, errors(rng, rare, 0.03), LeakageAuditor),
+            (few, "never positive", rare, never, LeakageAuditor),
+            ("3 classes", "20 % errors", three, errors(rng, three, 0.2, 3), LeakageAuditor),
+            ("3 classes", "75 % errors", three, errors(rng, three, 0.75, 3), LeakageAuditor),
+            ("4 labels, leakage", "5 to 30 % errors", many, uneven, LeakageAuditor),
+            ("4 labels, DPA", "5 to 30 % errors", many, uneven, DPAAuditor),
         )
     ]
     numbers = DPAAuditor(quality="inverse_rmse")

@@ -3,7 +3,6 @@
     python benchmarks/evidence/evidence.py --write docs/evidence.md     # an hour on one core
     python benchmarks/evidence/evidence.py --part runs --part folds     # these parts again
     python benchmarks/evidence/evidence.py --missing --write docs/evidence.md  # rows that lack
-    python benchmarks/evidence/evidence.py --short          # seconds: only checks that it runs
 
 Each part keeps its rows in <part>.csv beside this script, and the page is made of these files.
 Leakage, DPA, LIC, matched pairs, answers and impact ratios, whose statistics have not changed, are
@@ -11,7 +10,6 @@ kept as they were measured.
 """
 
 import argparse
-import csv
 import datetime
 import math
 import sys
@@ -19,10 +17,11 @@ import time
 import warnings
 from pathlib import Path
 
-from trials import filled, markdown
+from common import filled, markdown
 
 # isort: split
 import numpy as np
+import pandas as pd
 from rows import ADDS, AMPLIFIES, NONE, PARTS, POWER, REDUCES, REVERSES, SIGN
 
 FOLDER = Path(__file__).resolve().parent
@@ -123,16 +122,12 @@ def read(file):
     """Return the rows of a file by question and setting."""
     if not file.exists():
         return {}
-    with file.open(encoding="utf-8", newline="") as opened:
-        return {(row["question"], row["setting"]): row for row in csv.DictReader(opened)}
+    rows = pd.read_csv(file, dtype=str, keep_default_na=False).to_dict("records")
+    return {(row["question"], row["setting"]): row for row in rows}
 
 
 def keep(file, rows):
-    file.parent.mkdir(exist_ok=True)
-    with file.open("w", encoding="utf-8", newline="") as opened:
-        writer = csv.DictWriter(opened, FIELDS, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    pd.DataFrame(rows, columns=FIELDS).to_csv(file, index=False, lineterminator="\n")
 
 
 def rounded(row):
@@ -149,8 +144,6 @@ def run(part, options):
     for row, key in zip(rows, order, strict=True):
         if options.missing and key in done:
             continue
-        if time.monotonic() > options.end:
-            raise SystemExit("The minutes are over: go on with --missing.")
         done[key] = rounded(measured(row, options.trials))
         print(" | ".join((*key, *Shares(done[key]).cells())), file=sys.stderr, flush=True)
         if not options.short:
@@ -319,13 +312,11 @@ def arguments():
     parser.add_argument("--part", action="append", choices=list(PARTS), help="default: all")
     parser.add_argument("--trials", type=int, default=400, help="data sets a row, at most")
     parser.add_argument("--missing", action="store_true", help="only rows that are not kept yet")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="start no row after these")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where rows are kept")
     parser.add_argument("--short", action="store_true", help="two data sets a row, nothing kept")
     parser.add_argument("--write", type=Path, help="the page to write")
     parser.add_argument("--tables", type=Path, default=TABLES, help="the file of its tables")
     options = parser.parse_args()
-    options.end = time.monotonic() + 60 * options.minutes
     if options.short:
         options.trials = 2
         if options.write:

@@ -269,11 +269,8 @@ def logistic(values):
     return 1 / (1 + np.exp(-values))
 
 
-def normal(seed, *size):
-    return np.random.default_rng(seed).normal(size=size)
-
-
-B20, B6 = 0.15 * normal(12, 5, 20), normal(3, 5, 6)
+B20 = 0.15 * np.random.default_rng(12).normal(size=(5, 20))
+B6 = np.random.default_rng(3).normal(size=(5, 6))
 ZIPF = 1 / np.arange(1, 13)
 ZIPF = ZIPF / ZIPF.sum()
 CLIMB = 0.2 + 0.02 * np.arange(12)

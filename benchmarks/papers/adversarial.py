@@ -1,8 +1,6 @@
 """Adversarial training compared with noise, on a table and on coloured digits, over five seeds.
 
-    python benchmarks/papers/adversarial.py          # the page, about three minutes; needs torch
-    python benchmarks/papers/adversarial.py --short  # one seed
-    python benchmarks/papers/adversarial.py --write benchmarks/results/adversarial.md
+The page takes about three minutes, and one seed of it runs with --short. Needs torch.
 
 A network that uses a proxy of the group amplifies the bias of its labels. Adversarial training
 (Wang et al. 2019, Sec. 5) trains an adversary that predicts the group from the network's
@@ -167,24 +165,20 @@ def measured(summaries):
 
 def verdicts(summaries):
     """Return the table of what adversarial training should do, and whether it does."""
-    rows = []
+    rows, yes = [], {True: "yes", False: "no"}
     for data, summary in summaries.items():
         lost = summary["alone", "accuracy"][0] - summary["adversarial", "accuracy"][0]
         what = "cost at most 3 percentage points of accuracy"
-        rows.append([data, what, f"{100 * lost:.1f} percentage points", yes(lost <= LOSS)])
+        rows.append([data, what, f"{100 * lost:.1f} percentage points", yes[bool(lost <= LOSS)]])
         for name in MEASURES[1:]:
             alone, less, noise = (summary[model, name] for model in MODELS)
             nothing = alone[1] <= 0 <= alone[2]
-            halved = "nothing to halve" if nothing else yes(abs(less[0]) <= abs(alone[0]) / 2)
+            halved = "nothing to halve" if nothing else yes[bool(abs(less[0]) <= abs(alone[0]) / 2)]
             rows.append([data, f"halve {name}", f"{alone[0]:+.3f} → {less[0]:+.3f}", halved])
             ends = f"upper bound {less[2]:+.3f}, lower bound of noise {noise[1]:+.3f}"
             what = f"have less {name} than noise of equal accuracy"
-            rows.append([data, what, ends, yes(less[2] < noise[1])])
+            rows.append([data, what, ends, yes[bool(less[2] < noise[1])]])
     return markdown(["data", "adversarial training should", "measured", "met"], rows)
-
-
-def yes(met):
-    return "yes" if met else "no"
 
 
 def path(n_seeds):

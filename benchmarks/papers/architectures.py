@@ -1,18 +1,17 @@
 """Architectures and class ratios, five seeds each: Fig. 4 of Wang and Russakovsky, on digits.
 
-    python benchmarks/papers/architectures.py          # writes published/architectures*.csv
-    python benchmarks/papers/architectures.py --short  # one run of each, to try it out
-
+It makes the runs that are not in the files yet; with --short one run, which is not kept.
 The paper trains three networks on CelebA. Here three classifiers of scikit-learn tell even from odd
 digits in red or green. The ratio says how many even digits are red for each green one, and how many
 odd ones are green for each red one, in training and test rows. The replication page has the means
 over seeds.
 """
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
-from kept import FOLDER, number
-from published._rows import filled, is_short, markdown
+from published._rows import FOLDER, Runs, filled, markdown, number
 from scipy.stats import t as student
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -23,7 +22,6 @@ from skbiasamp import DirectionalAuditor
 from skbiasamp.datasets import load_colored_digits
 from skbiasamp.metrics import directional_amplification
 
-FILE, FIXED = FOLDER / "architectures.csv", FOLDER / "architectures_fixed.csv"
 MODELS = {
     "logistic regression": lambda seed: LogisticRegression(max_iter=1000),
     "random forest": lambda seed: RandomForestClassifier(random_state=seed),
@@ -38,6 +36,8 @@ MEASURES = {
     "fpr_difference": "difference of FPR",
     "amplification": "BiasAmp A→T",
 }
+RUNS = Runs("architectures", ("model", "ratio", "seed"), tuple(MEASURES))
+FIXED = FOLDER / "architectures_fixed.csv"
 
 
 def drawn(ratio, seed):
@@ -86,7 +86,7 @@ def half():
 
 def paired():
     """Return how much more than logistic regression each model amplifies, by ratio."""
-    runs = pd.read_csv(FILE).set_index(["ratio", "seed", "model"])["amplification"].unstack()
+    runs = pd.read_csv(RUNS.file).set_index(["ratio", "seed", "model"])["amplification"].unstack()
     first, *others = MODELS
     differences = runs[others].sub(runs[first], axis=0).groupby("ratio")
     return differences.mean(), half() * differences.std()
@@ -94,39 +94,32 @@ def paired():
 
 def section():
     """Return the tables of means and 95 % intervals over seeds, and of one data set."""
-    frame, fixed_data = pd.read_csv(FILE), pd.read_csv(FIXED)
+    frame, fixed_data = pd.read_csv(RUNS.file), pd.read_csv(FIXED)
     first, *others = MODELS
-    over_seeds = [
-        [
-            model,
-            f"{ratio} : 1",
-            *(
-                f"{number(runs[name].mean(), '' if name == 'accuracy' else '+')} "
-                f"± {number(half() * runs[name].std(), '')}"
-                for name in MEASURES
-            ),
+
+    def around(mean, half, sign="+"):
+        return f"{number(mean, sign)} ± {number(half, '')}"
+
+    def between(low, high):
+        return f"{number(low)} to {number(high)}"
+
+    over_seeds = []
+    for (model, ratio), runs in frame.groupby(["model", "ratio"], sort=False):
+        cells = [
+            around(runs[name].mean(), half() * runs[name].std(), "" if name == "accuracy" else "+")
+            for name in MEASURES
         ]
-        for (model, ratio), runs in frame.groupby(["model", "ratio"], sort=False)
-    ]
+        over_seeds.append([model, f"{ratio} : 1", *cells])
     means, halves = paired()
     by_seed = [
-        [f"{ratio} : 1"]
-        + [f"{number(means.loc[ratio, m])} ± {number(halves.loc[ratio, m], '')}" for m in means]
-        for ratio in RATIOS
+        [f"{ratio} : 1", *map(around, means.loc[ratio], halves.loc[ratio])] for ratio in RATIOS
     ]
-    one_data_set = [
-        [
-            row.model,
-            f"{row.ratio} : 1",
-            f"{number(row.value)} ± {number(row.by_training, '')}",
-            f"{number(row.low)} to {number(row.high)}",
-            "–"
-            if row.model == first
-            else f"{number(row.difference)} "
-            f"({number(row.difference_low)} to {number(row.difference_high)})",
-        ]
-        for row in fixed_data.itertuples()
-    ]
+    one_data_set = []
+    for row in fixed_data.itertuples():
+        ends = between(row.difference_low, row.difference_high)
+        difference = "–" if row.model == first else f"{number(row.difference)} ({ends})"
+        cells = around(row.value, row.by_training), between(row.low, row.high)
+        one_data_set.append([row.model, f"{row.ratio} : 1", *cells, difference])
     intervals = ["BiasAmp A→T, by training", "by training and test rows", "difference"]
     header = ["model", "ratio"]
     return filled(
@@ -138,24 +131,11 @@ def section():
     )
 
 
-def order(models):
-    return models.map(list(MODELS).index)
-
-
-def main(short):
-    runs = [
-        {"model": model, "ratio": ratio, "seed": seed, **run(model, ratio, seed)}
-        for model in MODELS
-        for ratio in RATIOS
-        for seed in SEEDS[: 1 if short else None]
-    ]
-    frame = pd.DataFrame(runs).round(6)
-    print(frame.groupby(["model", "ratio"], sort=False).mean().drop(columns="seed").round(3))
-    if not short:
-        frame.to_csv(FILE, index=False, lineterminator="\n")
-        one_data_set = pd.concat(map(fixed, RATIOS)).sort_values("model", key=order, kind="stable")
-        one_data_set.round(6).to_csv(FIXED, index=False, lineterminator="\n")
-
-
 if __name__ == "__main__":
-    main(is_short(__doc__))
+    short = "logistic regression", 1, 0
+    jobs = product(MODELS, RATIOS, SEEDS)
+    RUNS.command(__doc__, jobs, lambda *job: run(*job).values(), lambda: run(*short))
+    if not FIXED.exists():
+        rows = pd.concat(map(fixed, RATIOS))
+        order = rows["model"].map(list(MODELS).index).argsort(kind="stable")
+        rows.iloc[order].round(6).to_csv(FIXED, index=False, lineterminator="\n")

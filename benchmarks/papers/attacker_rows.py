@@ -15,7 +15,6 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ShuffleSplit, learning_curve, train_test_split
 
-from skbiasamp import LeakageAuditor
 from skbiasamp.datasets import load_colored_digits
 
 # Three in four even digits are red, three in four odd ones green; colour and digits are noisy.
@@ -38,10 +37,3 @@ for name, attacker in attackers.items():
     sizes, _, quality = learning_curve(attacker, scores, color, **how)
     curves[name] = pd.Series(100 * quality.mean(axis=1), sizes)
 print(pd.DataFrame(curves).round(1))
-
-# Leakage with either attacker. An audit trains both in five folds, so on four fifths of the rows.
-# If the curve still rises there, the value is a lower bound.
-for name, attacker in attackers.items():
-    auditor = LeakageAuditor(attacker=attacker, n_draws=5, random_state=0)
-    result = auditor.audit(y_test, model.predict(X_test), y_score=scores, sensitive_features=color)
-    print(f"{name:13} {result.value:+.3f} [{result.low:+.3f}, {result.high:+.3f}]")

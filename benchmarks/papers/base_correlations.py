@@ -18,7 +18,6 @@ statistics says as much about the sharpness of the probabilities as about the as
 Statistics cannot say which base rate is right: see docs/choosing.md.
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy.special import softmax
@@ -103,19 +102,5 @@ for (name, direction), result in results.items():
     published = f"{PAPER[name, direction]:+.4f}" if (name, direction) in PAPER else ""
     print(f"{name:16} {direction:9}  {result.value:+.4f}       {published}")
 
-# As in Fig. 5 of the paper, on the right: a point above the line is an occupation for which "he" is
-# more probable than the share of men. BERT prefers "he" in general, these vectors prefer "she".
-figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
-curves = {}
-for name, direction in results:
-    values = [amplification(name, direction, one).value for one in TEMPERATURES]
-    curves[name, direction] = np.array(values)
-    axes[int(direction == "A->T")].plot(TEMPERATURES, values, label=name)
-for ax, direction in zip(axes, ("T→A", "A→T"), strict=False):
-    ax.axvline(RULE, color="0.8", zorder=0)
-    ax.set(xscale="log", xlabel="temperature", ylabel="BiasAmp→", title=direction)
-axes[1].legend(fontsize="small")
-axes[2].plot([0, 1], [0, 1], color="0.75")
-axes[2].plot(shares.loc["he"], said(RULE, 2, "T->A")["he"], "o", markersize=4)
-axes[2].set(xlabel="men in labour statistics, share", ylabel='probability of "he"')
-plt.show()
+curves = {at: np.array([amplification(*at, one).value for one in TEMPERATURES]) for at in results}
+print(pd.DataFrame(curves, TEMPERATURES.round(3)).round(4).to_string())

@@ -21,21 +21,13 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from reference_data import read_captions
+from reference_data import read_captions, read_words
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp import DirectionalAuditor
 from skbiasamp.text import WordListLabeler, gender_words
 
-NAMES = """teddy bear, kite, skis, donut, chair, horse, bench, elephant, tie, banana, pizza,
-frisbee, umbrella, bus, train, surfboard, car, skateboard, dog, bed, cat, cake, suitcase, laptop"""
-OBJECTS = {name: [name] for name in NAMES.replace("\n", " ").split(", ")} | {
-    "ball": ["ball", "basketball", "football"], "baseball bat": ["baseball bat", "bat"],
-    "bicycle": ["bicycle", "bike"], "couch": ["couch", "sofa"],
-    "motorcycle": ["motorcycle", "motorbike"], "phone": ["phone", "cellphone"],
-    "remote": ["remote", "controller"], "table": ["table"],
-    "tennis racket": ["tennis racket", "racket", "racquet"],
-}  # fmt: skip
+OBJECTS = read_words("captions_masked")
 MASKS = {
     "nothing": "sat",
     "objects, outline": "sat_segmask_obj",

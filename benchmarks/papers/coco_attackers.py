@@ -1,9 +1,6 @@
 """Dataset leakage of COCO's labels with errors, by two attackers: Table 1 of Wang et al. (2019).
 
-    python benchmarks/papers/coco_attackers.py               # the runs that are not in the file yet
-    python benchmarks/papers/coco_attackers.py --minutes 14  # so long, and the rest another time
-    python benchmarks/papers/coco_attackers.py --short       # one epoch of one run, not kept
-
+It makes the runs that are not in the file yet; with --short one epoch of one run, to try it out.
 As in the code that the authors released, each label flips with the same probability, and the
 attacker has normalised inputs and four hidden layers. The training rows are not available, so
 attackers learn from 1,500 women and as many men of the validation rows. Of as many test rows, one
@@ -14,8 +11,7 @@ from itertools import product
 
 import numpy as np
 from imsitu_attackers import RELEASED, guesses
-from kept import Runs
-from published._rows import filled, markdown
+from published._rows import Runs, filled, markdown
 from reference_data import read_coco_labels
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score

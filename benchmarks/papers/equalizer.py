@@ -22,25 +22,14 @@ so the annotated rows decide which change counts as amplification.
 
 import numpy as np
 import pandas as pd
-from reference_data import read_captions, read_coco_labels
+from reference_data import read_captions, read_coco_labels, read_words
 from scipy.stats import binomtest
 
 from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
 from skbiasamp.text import WordListLabeler, gender_words
 
 MODELS = {"baseline": "baseline_ft", "Equalizer": "equalizer"}
-MORE = {
-    "baseball_bat": ["baseball bat", "bat"], "bicycle": ["bicycle", "bike"],
-    "baseball_glove": ["baseball glove", "glove", "mitt"], "cell_phone": ["cell phone", "phone"],
-    "couch": ["couch", "sofa"], "dining_table": ["table"], "donut": ["donut", "doughnut"],
-    "handbag": ["handbag", "purse", "bag"], "laptop": ["laptop", "computer"],
-    "motorcycle": ["motorcycle", "motorbike"], "oven": ["oven", "stove"],
-    "potted_plant": ["potted plant", "plant"], "refrigerator": ["refrigerator", "fridge"],
-    "remote": ["remote", "controller"], "skis": ["ski", "skis"],
-    "sports_ball": ["ball", "basketball", "football"], "suitcase": ["suitcase", "luggage"],
-    "tennis_racket": ["tennis racket", "racket", "racquet"], "tv": ["tv", "television"],
-    "wine_glass": ["wine glass", "glass of wine"],
-}  # fmt: skip
+MORE = read_words("equalizer")
 # What the released code leaves out, and its words.
 WITHOUT = ["scissors", "apple", "sheep", "stop_sign", "toaster", "orange", "hair_drier", "zebra"]
 WITHOUT += ["bear", "vase", "bird", "broccoli", "carrot", "parking_meter"]

@@ -64,13 +64,12 @@ def heatmaps(steps=STEPS):
 maps = heatmaps()
 alpha = np.array(STEPS)
 equal = np.abs(alpha[:, None]) == np.abs(alpha)
-print("measure      least   greatest   0 where |α| are equal   0 elsewhere")
-for name, values in maps.items():
-    zero = np.abs(values) < 1e-12
-    print(
-        f"{name:9} {values.min():8.4f} {values.max():10.4f} "
-        f"{zero[equal].mean():18.0%} {zero[~equal].mean():17.1%}"
-    )
+zero = {name: np.abs(values) < 1e-12 for name, values in maps.items()}
+found = {name: (values.min(), values.max()) for name, values in maps.items()}
+found = pd.DataFrame(found, ["least", "greatest"]).T
+found["0 where |α| are equal"] = [where[equal].mean() for where in zero.values()]
+found["0 elsewhere"] = [where[~equal].mean() for where in zero.values()]
+print(found.round(4).to_string())
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
 edges = 2 * (STEPS[0] * 0.005, STEPS[-1] * 0.005)

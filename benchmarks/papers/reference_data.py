@@ -63,3 +63,9 @@ def read_rba_shares(*, dataset="imsitu"):
     """Read gender shares by verb or object of Zhao et al. (2017), before and after constraints."""
     frame = pd.read_csv(data_file(f"rba_{dataset}_shares.csv"), index_col=1)
     return Bunch(frame=frame[list(SHARES)].rename(columns=SHARES))
+
+
+def read_words(script):
+    """Return the words that mention an object, by object, as a script counts them."""
+    rows = pd.read_csv(Path(__file__).with_name("words.csv")).query("script == @script")
+    return dict(zip(rows["object"], rows["words"].str.split("; "), strict=True))

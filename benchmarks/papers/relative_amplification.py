@@ -30,25 +30,26 @@ def step(data, model, normalize):
     return dpa_amplification(labels(data), labels(model), **how)
 
 
-steps = pd.DataFrame(
-    {
-        f"{data:.2f} to {model:.2f}": {
-            "relative": (model - data) / data,
-            "difference": step(data, model, False),
-            "DPA": step(data, model, True),
+if __name__ == "__main__":
+    steps = pd.DataFrame(
+        {
+            f"{data:.2f} to {model:.2f}": {
+                "relative": (model - data) / data,
+                "difference": step(data, model, False),
+                "DPA": step(data, model, True),
+            }
+            for data, model in ((0.55, 0.60), (0.90, 0.95))
         }
-        for data, model in ((0.55, 0.60), (0.90, 0.95))
-    }
-).T
-print(steps.to_string(float_format="{:.4f}".format))
+    ).T
+    print(steps.to_string(float_format="{:.4f}".format))
 
-qualities = np.linspace(0.5, 1, 26)
-figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-titles = {False: "difference: parallel", True: "DPA: steeper for a low level"}
-for ax, (normalize, title) in zip(axes, titles.items(), strict=True):
-    for data in (0.5, 0.7, 0.9):
-        values = [step(data, model, normalize) for model in qualities]
-        ax.plot(qualities, values, label=f"data: {data}")
-    ax.set(title=title, xlabel="predictability of the model's predictions", ylabel="amplification")
-axes[0].legend()
-plt.show()
+    qualities = np.linspace(0.5, 1, 26)
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+    titles = {False: "difference: parallel", True: "DPA: steeper for a low level"}
+    for ax, (normalize, title) in zip(axes, titles.items(), strict=True):
+        for data in (0.5, 0.7, 0.9):
+            values = [step(data, model, normalize) for model in qualities]
+            ax.plot(qualities, values, label=f"data: {data}")
+        ax.set(title=title, xlabel="predictability of predictions", ylabel="amplification")
+    axes[0].legend()
+    plt.show()

@@ -15,18 +15,17 @@ from functools import partial
 from pathlib import Path
 
 import architectures
-import attacker_grid
+import attacker_robustness
 import coco_attackers
 import imsitu_attackers
+from lic_captioners import captions
+from published import paper_code
 from published._rows import filled
 from published._rows import markdown as table
-from published.captions import captions
-from published.directional import directional, metric_card
 from published.dpa import dpa
-from published.inventory import INVENTORY, WORDS, inventory, legend, without_data
 from published.leakage import leakage
-from published.paper_code import counts_of_words, paper_code, read_values, status_of
-from published.rba import rba
+from rba import rba
+from shortcomings import directional, metric_card
 
 import skbiasamp
 
@@ -39,17 +38,10 @@ PAPERS = {
     "The metric card on the Hugging Face hub": metric_card,
 }
 # Scripts with the code of their rows; the rest is in the file of the paper.
-SCRIPTS = {
-    directional: ("shortcomings",),
-    dpa: ("dpa_compas", "relative_amplification"),
-    leakage: ("leakage_imsitu", "leakage_coco"),
-    rba: ("rba",),
-    captions: ("lic_captioners",),
-    metric_card: (),
-}
+SCRIPTS = {dpa: ("relative_amplification",), leakage: ("leakage_imsitu",)}
 SLOW = (dpa, leakage, captions)  # have rows that train networks or draw many times
 # Scripts that keep their runs in files.
-KEPT = (architectures, attacker_grid, imsitu_attackers, coco_attackers)
+KEPT = (architectures, attacker_robustness, imsitu_attackers, coco_attackers)
 BENCHMARKS = Path(__file__).resolve().parents[1]
 TABLES = BENCHMARKS / "results" / "replication.md"
 PAGE = BENCHMARKS.parent / "docs" / "replication.md"
@@ -68,7 +60,7 @@ def tables(slow=True):
 
 def code(rows):
     """Return where the code of a paper's rows is."""
-    files = [*SCRIPTS[rows], rows.__module__.replace(".", "/")]
+    files = [*SCRIPTS.get(rows, ()), rows.__module__.replace(".", "/")]
     return "Code: " + ", ".join(f"`benchmarks/papers/{file}.py`" for file in files)
 
 
@@ -104,16 +96,18 @@ def markdown(results, page=""):
         lines = merged(on_page(page, paper), map(line, rows))
         where = code(PAPERS[paper]) + "."
         sections.append("\n".join([f"## {paper}", "", where, "", head, *lines]) + "\n")
-    status = partial(status_of, values=read_values("\n".join(sections)))
-    kept = [page.section() for page in KEPT]
-    return "\n".join([TOP, MADE, inventory(status), *sections, *kept, without_data()])
+    status = partial(paper_code.status_of, values=paper_code.read_values("\n".join(sections)))
+    sections += [page.section() for page in KEPT]
+    inventory = paper_code.inventory(status)
+    return "\n".join([TOP, MADE, inventory, *sections, paper_code.without_data()])
 
 
 def summary(text):
     """Return the page of the docs, from the file: how many lines have which word."""
-    counts = counts_of_words(text)
-    same, within, differs, *_ = (sum(of[word] for of in counts.values()) for word in WORDS)
-    not_known = [item for item in INVENTORY if item.unknown]
+    counts = paper_code.counts_of_words(text)
+    words = paper_code.WORDS
+    same, within, differs, *_ = (sum(of[word] for of in counts.values()) for word in words)
+    not_known = [item for item in paper_code.INVENTORY if item.unknown]
     return filled(
         Path(__file__).with_name("replication_summary"),
         all=same + within + differs,
@@ -121,10 +115,10 @@ def summary(text):
         within=within,
         differs=differs,
         counts=table(
-            ["paper", *WORDS],
-            [[paper, *(of[word] or "–" for word in WORDS)] for paper, of in counts.items()],
+            ["paper", *words],
+            [[paper, *(of[word] or "–" for word in words)] for paper, of in counts.items()],
         ),
-        legend=legend(),
+        legend=paper_code.LEGEND,
         open=table(
             ["paper", "where", "what", "why"], [[*item[:3], item.why] for item in not_known]
         ),
@@ -136,17 +130,14 @@ def main():
     parser.add_argument("--write", action="store_true", help="write all rows, and the page")
     parser.add_argument("--refresh", action="store_true", help="the same, but not the slow rows")
     options = parser.parse_args()
-    if options.refresh:
-        before = TABLES.read_text(encoding="utf-8")
-        TABLES.write_text(markdown(tables(slow=False), before), encoding="utf-8")
-    elif options.write:
-        TABLES.write_text(markdown(tables()), encoding="utf-8")
-    else:
+    if not (options.write or options.refresh):
         print(markdown(tables(slow=False)))
-    if options.refresh or options.write:
-        text = TABLES.read_text(encoding="utf-8")
-        PAGE.write_text(summary(text), encoding="utf-8")
-        PAGE.with_name("papers.md").write_text(paper_code(text), encoding="utf-8")
+        return
+    before = TABLES.read_text(encoding="utf-8") if options.refresh else ""
+    text = markdown(tables(slow=not options.refresh), before)
+    TABLES.write_text(text, encoding="utf-8")
+    PAGE.write_text(summary(text), encoding="utf-8")
+    PAGE.with_name("papers.md").write_text(paper_code.paper_code(text), encoding="utf-8")
 
 
 if __name__ == "__main__":

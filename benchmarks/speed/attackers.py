@@ -1,14 +1,9 @@
 """Time attackers trained at once beside the same attackers trained one after another, in one run.
 
-    python benchmarks/speed/attackers.py                     # the table, about three minutes
-    python benchmarks/speed/attackers.py --short             # seconds: only checks that it runs
-    python benchmarks/speed/attackers.py --write benchmarks/results/attackers.md
-
-Both sides take equally many steps of Adam for each network. Before the clock starts, the losses of
-both are compared; if they differ, the script ends with an error.
+The table takes about three minutes, and a few seconds with --short. Both sides take equally many
+steps of Adam for each network. Before the clock starts, the losses of both are compared; if they
+differ, the script ends with an error.
 """
-
-from typing import NamedTuple
 
 import timing
 
@@ -23,17 +18,8 @@ from skbiasamp.attackers import MLPAttacker
 DRAWS, FOLDS, BATCH, WIDTH, LEARNING_RATE = 10, 2, 64, 4, 0.01
 # Of mean cross-entropies, which depend on the order of the last batches.
 TOLERANCE = 0.005
-
-
-class Sizes(NamedTuple):
-    rows: int
-    epochs: int
-    rounds: int
-    one_by_one: int  # networks that are trained one after another
-
-
-FULL = Sizes(rows=5278, epochs=100, rounds=5, one_by_one=1)
-SHORT = Sizes(rows=200, epochs=50, rounds=1, one_by_one=1)
+FULL = {"rows": 5278, "epochs": 100, "rounds": 5}
+SHORT = {"rows": 200, "epochs": 50, "rounds": 1}
 
 
 def module(n_features, normalised):
@@ -76,22 +62,22 @@ def probabilities(net, X):
         return net.eval()(torch.tensor(X)).softmax(dim=1).numpy()
 
 
-def networks_at_once(sizes, kind, normalised):
+def networks_at_once(kind, normalised, rows, epochs, rounds):
     rng = np.random.default_rng(0)
-    group = rng.integers(0, 2, sizes.rows)
-    labels = rng.random(sizes.rows) < 0.3 + 0.3 * group
-    scores = {"binary": group, "continuous": group + rng.normal(size=sizes.rows)}[kind]
+    group = rng.integers(0, 2, rows)
+    labels = rng.random(rows) < 0.3 + 0.3 * group
+    scores = {"binary": group, "continuous": group + rng.normal(size=rows)}[kind]
     X = scores.astype(np.float32)[:, None]
     # Each draw flips other labels; each fold leaves out other rows.
-    flipped = labels ^ (rng.random((DRAWS, sizes.rows)) < 0.1)
+    flipped = labels ^ (rng.random((DRAWS, rows)) < 0.1)
     y = np.repeat(flipped, FOLDS, axis=0).astype(np.int64)
-    fold = rng.permuted(np.tile(np.arange(sizes.rows) % FOLDS, (DRAWS, 1)), axis=1)
+    fold = rng.permuted(np.tile(np.arange(rows) % FOLDS, (DRAWS, 1)), axis=1)
     train = (fold[:, None] != np.arange(FOLDS)[:, None]).reshape(y.shape)
 
     attacker = MLPAttacker.preset(
         "dpa",
         learning_rate=LEARNING_RATE,
-        max_epochs=sizes.epochs,
+        max_epochs=epochs,
         batch_norm=normalised,
         random_state=0,
         device="cpu",
@@ -100,31 +86,28 @@ def networks_at_once(sizes, kind, normalised):
     def ours():
         return attacker.fit_many(X, y, train)
 
-    def one_by_one(fit):
-        which = range(sizes.one_by_one)
-        return [fit(X[train[i]], y[i, train[i]], sizes.epochs, normalised) for i in which]
+    def alone(fit):
+        return fit(X[train[0]], y[0, train[0]], epochs, normalised)
 
     torch.manual_seed(0)
-    predicted = [network.predict_proba(X) for network in ours()]
+    predicted = ours()[0].predict_proba(X)
     for fit in (with_skorch, with_torch):
-        for i, net in enumerate(one_by_one(fit)):
-            loss, expected = (log_loss(y[i], p) for p in (predicted[i], probabilities(net, X)))
-            if abs(loss - expected) > TOLERANCE:
-                raise SystemExit(f"{kind}, {fit.__name__}: losses {loss:.4f} and {expected:.4f}.")
+        loss, expected = (log_loss(y[0], p) for p in (predicted, probabilities(alone(fit), X)))
+        if abs(loss - expected) > TOLERANCE:
+            raise SystemExit(f"{kind}, {fit.__name__}: losses {loss:.4f} and {expected:.4f}.")
 
     seconds = timing.take_turns(
-        sizes.rounds,
+        rounds,
         ours=ours,
-        skorch=lambda: one_by_one(with_skorch),
-        torch=lambda: one_by_one(with_torch),
+        skorch=lambda: alone(with_skorch),
+        torch=lambda: alone(with_torch),
     )
     n = len(y)
-    what = f"{n} networks, {sizes.rows:,} rows of one {kind} input, {sizes.epochs} epochs"
+    what = f"{n} networks, {rows:,} rows of one {kind} input, {epochs} epochs"
     what += ", batch normalisation" if normalised else ""
-    extrapolated = f"one after another, extrapolated from {sizes.one_by_one}"
-    scale, target = n / sizes.one_by_one, 6 if normalised else 20
+    extrapolated, target = "one after another, extrapolated from 1", 6 if normalised else 20
     return [
-        timing.faster(what, f"{name}, {extrapolated}", seconds["ours"], scale * seconds[key], least)
+        timing.faster(what, f"{name}, {extrapolated}", seconds["ours"], n * seconds[key], least)
         for name, key, least in (("skorch", "skorch", target), ("a bare torch loop", "torch", None))
     ]
 
@@ -133,7 +116,7 @@ def measured(options):
     torch.set_num_threads(1)
     sizes = SHORT if options.short else FULL
     kinds = ("binary", False), ("continuous", False), ("continuous", True)
-    rows = [row for kind in kinds for row in networks_at_once(sizes, *kind)]
+    rows = [row for kind in kinds for row in networks_at_once(*kind, **sizes)]
     numbers = {"draws": DRAWS, "folds": FOLDS, "networks": DRAWS * FOLDS}
     numbers |= {"torch": torch, "skorch": skorch}
     numbers |= {"width": WIDTH, "batch": BATCH, "tolerance": TOLERANCE}

@@ -1,10 +1,8 @@
 """Count 100,000,000 rows on a cluster of processes, train attackers on it, watch 1,000 periods.
 
-    python benchmarks/speed/clusters.py --short  # seconds: only checks that it runs
-    python benchmarks/speed/clusters.py --write benchmarks/results/clusters.md  # some minutes
-
-The cluster is Dask's distributed scheduler with two workers, and Spark with two threads if PySpark
-and Java are installed. Both run on this machine: a network between workers is not measured.
+The table takes some minutes, and a few seconds with --short. The cluster is Dask's distributed
+scheduler with two workers, and Spark with two threads if PySpark and Java are installed. Both run
+on this machine: a network between workers is not measured.
 """
 
 import importlib.util

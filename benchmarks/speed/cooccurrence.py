@@ -1,11 +1,8 @@
 """Time the co-occurrence audits beside plain loops, bare NumPy and imports, in one run.
 
-    python benchmarks/speed/cooccurrence.py           # the table, about two minutes
-    python benchmarks/speed/cooccurrence.py --short   # seconds: only checks that it runs
-    python benchmarks/speed/cooccurrence.py --write benchmarks/results/cooccurrence.md
-
-Ratios are formed within each round. Values are compared before anything is timed: where they differ
-the script ends with an error. Missed targets are reported and are no error.
+The table takes about two minutes, and a few seconds with --short. Ratios are formed within each
+round. Values are compared before anything is timed: where they differ the script ends with an
+error. Missed targets are reported and are no error.
 """
 
 import subprocess
@@ -237,26 +234,22 @@ def fitted_on_one_label(rng):
     return DirectionalAuditor(interval=None).fit(labels, sensitive_features=groups)
 
 
-def resident_child(rows):
-    """Print how far an audit lifts the resident memory of this fresh process, in bytes."""
+def alone(rows):
+    """Return how far an audit lifts the resident memory of this fresh process, in bytes."""
     rng = np.random.default_rng(0)
     auditor = fitted_on_one_label(rng)
     small = one_label(1000, rng)
     auditor.audit(*small[1:], sensitive_features=small[0])  # what the first call imports
-    groups, labels, predictions = one_label(rows, rng)
+    groups, labels, predictions = one_label(int(rows), rng)
     timing.forget_peak()
     before = timing.resident()
     auditor.audit(labels, predictions, sensitive_features=groups)
-    print(1.024e6 * (timing.resident("VmHWM") - before))
+    return 1.024e6 * (timing.resident("VmHWM") - before)
 
 
 def resident_memory(sizes):
     """Return the row of the resident peak in bytes a row and input column, of fresh processes."""
-    command = [sys.executable, __file__, "--resident", str(sizes.long_rows)]
-    peaks = [
-        float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        for _ in range(sizes.slow_rounds)
-    ]
+    peaks = [timing.apart(__file__, sizes.long_rows) for _ in range(sizes.slow_rounds)]
     low, median, high = np.quantile(np.array(peaks) / (3 * sizes.long_rows), [0.0, 0.5, 1.0])
     shown = f"{median:.3g} bytes" + (f" ({low:.3g} to {high:.3g})" if len(peaks) > 1 else "")
     what = "the same: resident at most, a row and column"
@@ -325,7 +318,4 @@ def measured(options):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--resident"]:
-        resident_child(int(sys.argv[2]))
-    else:
-        timing.command(__file__, __doc__, measured)
+    timing.main(__file__, __doc__, measured, alone)

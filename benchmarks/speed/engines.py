@@ -1,16 +1,11 @@
 """Time audits of Parquet files beside the engines' own group-by of the same columns, in one run.
 
-    python benchmarks/speed/engines.py            # the table, about five minutes, 0.3 GB
-    python benchmarks/speed/engines.py --short    # seconds: only checks that it runs
-    python benchmarks/speed/engines.py --write benchmarks/results/engines.md
-
-Files are written in pieces into a temporary folder. What engine and library count is compared
-before anything is timed: where they differ the script ends with an error.
+The table takes about five minutes, and a few seconds with --short. Files of 0.3 GB are written in
+pieces into a temporary folder. What engine and library count is compared before anything is timed:
+where they differ the script ends with an error.
 """
 
 import os
-import subprocess
-import sys
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -136,23 +131,18 @@ def check(sizes, rows, wide):
         timing.agree(f"{engine}, sums", got, sorted(bare_sums(engine, wide, columns)))
 
 
-def peak(what, engine, path, sizes):
-    """Return the most memory that a process has held which makes one audit, in GB."""
-    command = [sys.executable, __file__, "--peak", what, engine, str(path), str(sizes.tasks)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return float(done.stdout.split()[-1]) / 1e3
-
-
-def peak_child(what, engine, path, tasks):
+def alone(what, engine, path, tasks):
+    """Return the most memory that this process holds during one audit, in MB."""
     timing.forget_peak()
     if what == "rows":
         audit_rows(engine, path)
     else:
         audit_many(engine, path, many(SHORT._replace(tasks=int(tasks))), "analytic")
-    print(timing.resident("VmHWM"))
+    return timing.resident("VmHWM")
 
 
-def memory(gigabytes, limit=None):
+def memory(what, engine, path, sizes, limit=None):
+    gigabytes = timing.apart(__file__, what, engine, path, sizes.tasks) / 1e3
     target, met = ("", None) if limit is None else (f"≤ {limit} GB", gigabytes <= limit)
     return timing.of_size("the same: peak of the process", f"{gigabytes:.2g} GB", target, met)
 
@@ -170,7 +160,7 @@ def measure(sizes, folder):
         what = f"{engine}: audit of {sizes.rows:,} rows in {sizes.files} files, 4 int8 columns"
         beside = "its own group-by and count"
         results.append(timing.slower(what, beside, seconds["ours"], seconds["bare"], 1.3))
-        results.append(memory(peak("rows", engine, rows, sizes), 1.5))
+        results.append(memory("rows", engine, rows, sizes, 1.5))
     for engine in ENGINES:
         seconds = timing.take_turns(
             sizes.rounds,
@@ -183,7 +173,7 @@ def measure(sizes, folder):
         results.append(timing.slower(what, beside, seconds["ours"], seconds["bare"], 2))
         what += ", with an analytic interval"
         results.append(timing.slower(what, beside, seconds["moments"], seconds["bare"]))
-        results.append(memory(peak("many", engine, wide, sizes)))
+        results.append(memory("many", engine, wide, sizes))
     return results
 
 
@@ -220,7 +210,7 @@ def days(sizes):
 
 def measured(options):
     sizes = SHORT if options.short else FULL
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         rows = [*measure(sizes, Path(folder)), *days(sizes)]
     machine = timing.surroundings(f"{os.cpu_count()} cores")
     packages = {"duckdb": duckdb, "polars": polars, "narwhals": narwhals, "pyarrow": pyarrow}
@@ -228,10 +218,5 @@ def measured(options):
     return {"machine": machine, "table": table, "columns": 2 * sizes.tasks} | packages
 
 
-FOLDER = {"metavar": "PATH", "help": "where the temporary folder is made"}
-
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--peak"]:
-        peak_child(*sys.argv[2:])
-    else:
-        timing.command(__file__, __doc__, measured, folder=FOLDER)
+    timing.main(__file__, __doc__, measured, alone)

@@ -1,15 +1,10 @@
 """Measure how time and memory grow with rows, groups, tasks and sets of tasks.
 
-    python benchmarks/speed/growth.py          # the curves, about ten minutes, 0.2 GB of disk
-    python benchmarks/speed/growth.py --short  # seconds: only checks that it runs
-    python benchmarks/speed/growth.py --write benchmarks/results/growth.md  # and its picture
-
-Every point is measured in a process of its own, so that its peak of memory is its own.
+The curves take about ten minutes and 0.2 GB of disk, and a few seconds with --short. Every point is
+measured in a process of its own, so that its peak of memory is its own.
 """
 
-import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,14 +16,13 @@ import timing
 
 # isort: split
 import numpy as np
-from engines import FOLDER, SHORT, audit_rows, write_rows
+from engines import SHORT, audit_rows, write_rows
 
 from skbiasamp import DirectionalAuditor, audit
 from skbiasamp._utils.formatting import SERIES
 from skbiasamp.metrics import multi_attribute_amplification
 
 ROOT = Path(__file__).resolve().parents[2]
-PICTURE = "docs/images/growth.svg"
 ROWS_OF_GROUPS = 200_000
 ROWS_OF_TASKS = 5_000
 
@@ -59,11 +53,6 @@ ENGINES = {"duckdb": "DuckDB", "polars": "lazy polars"}
 # Rows that cannot be tallied: seconds and MB that the largest size may take.
 APART = ("scores", "weights")
 MOST_SECONDS, MOST_MEMORY = 10, 2_000
-
-DESCRIBED = """\
-Four panels, axes in powers of ten. Seconds over rows are flat, then a straight line, in
-memory, with DuckDB and with polars. Seconds over groups, tasks and sets of tasks rise to straight
-lines. The peak of memory over rows is flat."""
 
 
 def work(name, size, path):
@@ -106,10 +95,10 @@ def apart(name, rng, n):
     return lambda: audit(labels, predictions, **how)
 
 
-def point(name, size, path, most=15):
+def alone(name, size, path, most=15):
     """Return seconds of several calls, and how far memory rose above what stood before, in MB."""
     warnings.simplefilter("ignore")  # of few rows, in the smallest
-    call = work(name, size, path)
+    call = work(name, int(size), path)
     timing.forget_peak()
     before = timing.resident()
     seconds = []
@@ -129,11 +118,10 @@ def measure(folder, *, short):
             path = parts(folder, size) if name in ENGINES else ""
             if short and name != "memory":
                 # Nothing is judged: one process more is enough to see that it works.
-                curves[name].append((size, point(name, size, path, most=1)))
-                continue
-            command = [sys.executable, __file__, "--point", name, str(size), str(path)]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            curves[name].append((size, json.loads(done.stdout)))
+                cost = alone(name, size, path, most=1)
+            else:
+                cost = timing.apart(__file__, name, size, path)
+            curves[name].append((size, cost))
     return curves
 
 
@@ -233,30 +221,24 @@ def draw(curves):
 
 
 def measured(options):
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         curves = measure(Path(folder), short=options.short)
-    image, exponents = "", judged(curves)
+    exponents = judged(curves)
     if options.short:
         exponents = [[*row[:-1], "not judged"] for row in exponents]
     if options.write:
         sys.path.append(str(ROOT / "docs" / "_extensions"))
         from sheet import write
 
-        write(lambda: draw(curves), ROOT / PICTURE)
-        image = f"\n![{DESCRIBED}](../../{PICTURE})\n"
+        write(lambda: draw(curves), ROOT / "docs" / "images" / "growth.svg")
     header = ["curve", "size", "time (range)", "rise, MB", "peak, MB"]
     columns = ["measured", "data", "exponent", "target", "met"]
     return {
         "machine": timing.surroundings(f"{os.cpu_count()} cores"),
-        "image": image,
         "exponents": timing.markdown(columns, exponents),
         "points": timing.markdown(header, rows_of(curves)),
     }
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--point"]:
-        name, size, path = sys.argv[2:]
-        print(json.dumps(point(name, int(size), path)))
-    else:
-        timing.command(__file__, __doc__, measured, folder=FOLDER)
+    timing.main(__file__, __doc__, measured, alone)

@@ -1,9 +1,7 @@
 """Time DPA and leakage, and DPA beside the `bias-amplification` package, in one run.
 
     python benchmarks/speed/predictability.py                # what audits cost, about a minute
-    python benchmarks/speed/predictability.py --short        # seconds: only checks that it runs
     python benchmarks/speed/predictability.py --peer PYTHON  # also the peer, from that interpreter
-    python benchmarks/speed/predictability.py --write benchmarks/results/predictability.md
 
 Both packages audit the same rows, and their attackers learn and are judged on the same ones.
 """
@@ -133,9 +131,7 @@ def beside_peer(sizes, python):
         )
         return audit(DPAAuditor(attacker=network, interval=None, **options).fit(learnt), test)
 
-    def networks_of_folds():
-        return audit(trained)
-
+    networks_of_folds = partial(audit, trained)
     rows = {"groups": groups, "labels": labels, "predictions": predictions, "test": test}
     theirs, value, version = seconds_of_peer(python, rows, sizes.epochs)
     quick = timing.take_turns(sizes.rounds, closed=closed, with_interval=with_interval)
@@ -237,8 +233,6 @@ def measured(options):
     header = ["audit with its interval", "attacker", "skbiasamp", "plain A→T audit", "ratio"]
     results = costs(sizes)
     beside = beside_peer(sizes, options.peer) if options.peer else ""
-    if options.audits and options.write:
-        beside = kept_section(options.write.read_text(encoding="utf-8"))
     reports = whole_reports(sizes)
     return CONSTANTS | {
         "machine": timing.surroundings(),
@@ -249,23 +243,10 @@ def measured(options):
     }
 
 
-def kept_section(before):
-    """Return the comparison with the peer as a page has it, with the date of its run."""
-    section = "\n## Comparison with bias-amplification\n"
-    start = before.index(section)
-    end = before.index("`python benchmarks/speed/predictability.py --peer")
-    dated = f"{section}\nMeasured on "
-    if before.startswith(dated, start):
-        return before[start:end].rstrip() + "\n"
-    day = before.split("\n\n")[1][:10]
-    return dated + f"{day}.\n" + before[start:end].removeprefix(section).rstrip() + "\n"
-
-
 if __name__ == "__main__":
     timing.command(
         __file__,
         __doc__,
         measured,
         peer={"metavar": "PYTHON", "help": "an interpreter that has bias-amplification 0.2.1"},
-        audits={"action": "store_true", "help": "the page's comparison with the peer stays"},
     )

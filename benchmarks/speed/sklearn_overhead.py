@@ -1,13 +1,8 @@
 """Time AuditedClassifier beside the classifier it wraps, in one run.
 
-    python benchmarks/speed/sklearn_overhead.py           # the table, about a minute
-    python benchmarks/speed/sklearn_overhead.py --short   # seconds: only checks that it runs
-    python benchmarks/speed/sklearn_overhead.py --write benchmarks/results/sklearn.md
-
-Predictions are compared before anything is timed. Missed targets are reported and are no error.
+The table takes about a minute, and a few seconds with --short. Predictions are compared before
+anything is timed. Missed targets are reported and are no error.
 """
-
-from functools import partial
 
 import timing
 
@@ -34,49 +29,48 @@ def simulate(n):
 
 
 def cases(n):
-    """Yield how the attribute comes, the wrapper, what both are fitted on, what it needs beside."""
+    """Yield how the attribute comes, options, what both are fitted on, what is passed beside."""
     features, frame, group, label = simulate(n)
     names = np.array(["one", "another", "third"])[group]
-    yield "passed as integers", {}, features, features, {"sensitive_features": group}, label
-    yield "passed as text", {}, features, features, {"sensitive_features": names}, label
-    yield "a position in an array", {"sensitive": 0}, features, features, {}, label
-    yield "a column of a frame", {"sensitive": "x0"}, frame, frame, {}, label
+    yield "passed as integers", {}, features, {"sensitive_features": group}, label
+    yield "passed as text", {}, features, {"sensitive_features": names}, label
+    yield "a position in an array", {"sensitive": 0}, features, {}, label
+    yield "a column of a frame", {"sensitive": "x0"}, frame, {}, label
     with_names = frame.assign(group=pd.Series(names, dtype="category"))
     hidden = {"sensitive": "group", "drop_sensitive": True}
-    yield "a hidden column of a frame", hidden, with_names, with_names, {}, label
+    yield "a hidden column of a frame", hidden, with_names, {}, label
 
 
-def measure(n, rounds):
-    rows = []
-    for name, options, theirs, ours, beside, label in cases(n):
+def measure(rounds, name, options, given, beside, label):
+    """Return the rows of a case."""
 
-        def features(theirs=theirs, options=options):
-            # What is hidden, one would else leave out.
-            return theirs.drop(columns="group") if "drop_sensitive" in options else theirs
+    def features():
+        # What is hidden, one would else leave out.
+        return given.drop(columns="group") if "drop_sensitive" in options else given
 
-        def fit(options=options, ours=ours, label=label, beside=beside):
-            return AuditedClassifier(LogisticRegression(), **options).fit(ours, label, **beside)
+    def fit():
+        return AuditedClassifier(LogisticRegression(), **options).fit(given, label, **beside)
 
-        def fit_plain(features=features, label=label):
-            return LogisticRegression().fit(features(), label)
+    def fit_plain():
+        return LogisticRegression().fit(features(), label)
 
-        plain, audited = fit_plain(), fit()
-        timing.agree(name, audited.predict(ours), plain.predict(features()))
-        fitting = timing.take_turns(rounds, ours=fit, theirs=fit_plain)
-        predicting = timing.take_turns(
-            20 * rounds,
-            ours=partial(audited.predict, ours),
-            theirs=lambda features=features, plain=plain: plain.predict(features()),
-        )
-        for what, seconds, limit in (("fit", fitting, FIT), ("predict", predicting, PREDICT)):
-            shown = f"{what}, sensitive feature {name}"
-            rows.append(timing.slower(shown, f"`{what}`", *seconds.values(), limit))
-    return rows
+    plain, audited = fit_plain(), fit()
+    timing.agree(name, audited.predict(given), plain.predict(features()))
+    fitting = timing.take_turns(rounds, ours=fit, theirs=fit_plain)
+    predicting = timing.take_turns(
+        20 * rounds,
+        ours=lambda: audited.predict(given),
+        theirs=lambda: plain.predict(features()),
+    )
+    return [
+        timing.slower(f"{what}, sensitive feature {name}", f"`{what}`", *seconds.values(), limit)
+        for what, seconds, limit in (("fit", fitting, FIT), ("predict", predicting, PREDICT))
+    ]
 
 
 def measured(options):
     n, rounds = (1_000, 1) if options.short else (100_000, 31)
-    rows = measure(n, rounds)
+    rows = [row for case in cases(n) for row in measure(rounds, *case)]
     table = timing.table(rows, short=options.short)
     return {"machine": timing.surroundings(), "table": table, "n": n, "features": FEATURES}
 

@@ -5,8 +5,10 @@ Import it first: it limits the threads of the libraries that read this when NumP
 
 import contextlib
 import datetime
+import json
 import os
 import platform
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -137,3 +139,18 @@ def resident(field="VmRSS"):
 def forget_peak():
     """Forget the peak of memory so far: a process starts with that of the one that made it."""
     Path("/proc/self/clear_refs").write_text("5")
+
+
+def apart(script, *args):
+    """Return what the `alone` of a script returns in a process with a peak of memory of its own."""
+    call = [sys.executable, script, "--alone", *map(str, args)]
+    done = subprocess.run(call, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main(script, doc, measure, alone):
+    """Be the command of a script, or of one of its processes."""
+    if sys.argv[1:2] == ["--alone"]:
+        print(json.dumps(alone(*sys.argv[2:])))
+    else:
+        command(script, doc, measure)

@@ -1,25 +1,26 @@
-"""A published number beside ours, and the script of the paper that computes it."""
+"""A published number beside ours, and runs that are kept.
+
+Runs that take long are rows of files in this folder, and are not done again.
+"""
 
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 # For the scripts of this folder, which have it alone on their path.
 from pages import command as command
-from pages import defined_in
 from pages import filled as filled
-from pages import is_short as is_short
+from pages import is_short
 from pages import markdown as markdown
 
-PAPERS = Path(__file__).resolve().parents[1]
+FOLDER = Path(__file__).resolve().parent
 ARROWS = {"T->A": "T→A", "A->T": "A→T"}
-
-
-def page(name):
-    """Return what the script of a paper defines."""
-    return defined_in(PAPERS / f"{name}.py")
 
 
 class Row(NamedTuple):
@@ -64,3 +65,43 @@ class Row(NamedTuple):
         difference = "0" if self.agrees() else f"{less:+.{digits}f}"
         numbers = self.published, f"{ours:.{digits}f}", difference
         return (self.where, self.what, *(number.replace("-", "−") for number in numbers), self.why)
+
+
+class Runs:
+    """The runs of a file: a job is the first columns, and the others are what came out of it."""
+
+    def __init__(self, name, job, results):
+        self.file = FOLDER / f"{name}.csv"
+        self.job, self.results = job, results
+
+    def read(self):
+        """Return the results of each job that is done."""
+        if not self.file.exists():
+            return {}
+        rows = pd.read_csv(self.file).itertuples(index=False, name=None)
+        return {row[: len(self.job)]: row[len(self.job) :] for row in rows}
+
+    def command(self, doc, jobs, run, short):
+        """Be the command of a script: add the rows that lack; with --short `short` is called."""
+        if is_short(doc):
+            print(short())
+            return
+        for job in jobs:
+            if job in self.read():
+                continue
+            start = time.monotonic()
+            row = (*job, *(f"{value:.6f}" for value in run(*job)))
+            frame = pd.DataFrame([row], columns=[*self.job, *self.results])
+            how = {"header": not self.file.exists(), "index": False, "lineterminator": "\n"}
+            frame.to_csv(self.file, mode="a", **how)
+            print(*row, f"{time.monotonic() - start:.0f} s", flush=True)
+
+
+def mean_and_spread(values):
+    mean = f"{np.mean(values):.2f}"
+    return mean if len(values) < 2 else f"{mean} ± {np.std(values, ddof=1):.2f}"
+
+
+def number(value, sign="+"):
+    """Return a number with three decimals and a minus sign."""
+    return f"{value:{sign}.3f}".replace("-", "−")

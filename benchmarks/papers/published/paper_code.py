@@ -1,16 +1,82 @@
-"""From the papers to the code: each section, formula, table and figure, and what has it here."""
+"""From the papers to the code: each section, formula, table and figure, and what has it here.
 
+The tables and figures are in inventory.csv, the sections and formulas in parts.csv.
+"""
+
+import csv
 import re
 from collections import Counter
 from decimal import Decimal
 from typing import NamedTuple
 
-from published._rows import Row, filled, markdown
-from published.inventory import DIFFERS, INVENTORY, PARTS, SAME, WITHIN, WORDS, legend
+from published._rows import FOLDER, Row, filled, markdown
 
 DOCS = "docs/"
-PAPERS = list(dict.fromkeys(part.paper for part in PARTS))
 HEADER = ["where", "what", "published", "ours", "status", "name", "example"]
+SAME = "same"
+WITHIN = "within the spread"
+DIFFERS = "differs"
+NO_NUMBER = "no number"
+NOT_MEASURED = "not measured"
+# In place of a word: each published value of the table or figure has its own.
+BY_VALUE = ""
+# The words of a status and their meanings, as a list.
+LEGEND = (FOLDER / "legend.md").read_text("utf-8").strip()
+WORDS = re.findall(r"\*\*(.+)\*\*", LEGEND)
+
+
+class Part(NamedTuple):
+    """A part of a paper: what has it here, its example, and which values ours are compared with."""
+
+    paper: str
+    where: str
+    what: str
+    name: str
+    example: str
+    values: str  # the beginning of the rows of the file of values, as a pattern
+    status: str = NO_NUMBER
+    why: str = ""
+    unknown: str = ""  # "yes": the reason of the differences is not known in full
+    code: str = ""  # for those who have the data: a heading of missing.md
+
+    @property
+    def needs(self):
+        """Return what a result needs that is not available here."""
+        return self.why.partition(";")[0] if self.status == NOT_MEASURED else ""
+
+
+def read(name):
+    with (FOLDER / name).open(encoding="utf-8", newline="") as opened:
+        return [Part(**row) for row in csv.DictReader(opened)]
+
+
+INVENTORY, PARTS = read("inventory.csv"), read("parts.csv")
+EVERY = [*PARTS, *INVENTORY]
+PAPERS = list(dict.fromkeys(part.paper for part in PARTS))
+# What stands above all code; by heading: what is noted above the code, and the code.
+HEAD, *SECTIONS = re.split(r"\n\n(?=## \w+\n)", (FOLDER / "missing.md").read_text("utf-8"))
+MISSING = [
+    re.match(r"## (\w+)\n(.*?)\n```python\n(.*?)```", one, re.S).groups() for one in SECTIONS
+]
+CODE = {name: code for name, _, code in MISSING}
+
+
+def inventory(status):
+    """Return the section of the page; `status` is a function of an item."""
+    rows = [[item.paper, item.where, item.what, status(item), item.why] for item in INVENTORY]
+    table = markdown(["paper", "where", "what", "status", "why"], rows)
+    return f"## Every table and figure\n\n{LEGEND}\n\n{table}\n"
+
+
+def without_data():
+    """Return the section with the code for those who have what is needed."""
+    lines = [HEAD]
+    for name, note, code in MISSING:
+        items = [item for item in INVENTORY if item.code == name]
+        listed = "; ".join(f"{item.where}, {item.what}" for item in items)
+        lines += ["", f"**{items[0].paper}:** {listed}.", *note.splitlines()]
+        lines += ["", "```python", code + "```"]
+    return "\n".join(lines) + "\n"
 
 
 class Value(NamedTuple):
@@ -73,14 +139,9 @@ def status_of(item, values):
     return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word])
 
 
-def parts():
-    """Return the parts of papers: formulas and sections, then tables and figures."""
-    return [*PARTS, *INVENTORY]
-
-
 def lines_of(paper, values):
     """Return the lines of a paper."""
-    return [row for part in parts() if part.paper == paper for row in rows_of(part, values)]
+    return [row for part in EVERY if part.paper == paper for row in rows_of(part, values)]
 
 
 def counts_of_words(text):
@@ -102,7 +163,7 @@ def paper_code(text):
     """Return the page of the docs, from the file of all values."""
     values = read_values(text)
     sections = [f"## {paper}\n\n{markdown(HEADER, lines_of(paper, values))}" for paper in PAPERS]
-    return filled(__file__, legend=legend(), papers="\n\n".join(sections))
+    return filled(__file__, legend=LEGEND, papers="\n\n".join(sections))
 
 
 def name_of(part):
