@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score, fbeta_score, make_scorer
 
@@ -173,29 +172,3 @@ def test_what_it_cannot_do_it_refuses():
         fitted(X, y, scoring="roc_auc")
     with pytest.raises(ValueError, match="'limit' parameter of Amplification"):
         fitted(X, y, limit=-1)
-
-
-class Skill(ClassifierMixin, BaseEstimator):
-    """Fitted classifier whose score is its only feature."""
-
-    classes_ = np.array([0, 1])
-
-    def decision_function(self, X):
-        return np.asarray(X)[:, 0]
-
-    def fit(self, X, y):
-        raise AssertionError("it is fitted already")
-
-    def predict(self, X):
-        return (self.decision_function(X) >= 0).astype(int)
-
-
-def test_scores_that_are_missing_decide_nothing():
-    X, y = world(400)
-    missing = X["skill"].mask(np.arange(400) == 7).to_frame()
-    model = AmplificationThresholdClassifier(Skill(), cv="prefit", limit=0.9)
-    text = r"gives no score \(NaN\) for 1 row, at position 7\. Impute"
-    with pytest.raises(ValueError, match=text):
-        model.fit(missing, y, sensitive_features=X["sex"])
-    with pytest.raises(ValueError, match=text):
-        model.fit(X[["skill"]], y, sensitive_features=X["sex"]).predict(missing)

@@ -82,20 +82,6 @@ def test_intervals_are_as_wide_as_those_of_single_rows(kind, world, begin_early)
         assert (result.p_value < 0.05) == (result.low > 0 or result.high < 0)
 
 
-def test_two_models_are_compared_on_the_same_blocks(begin_early):
-    data = rows("scores")
-    score, label = data.pop("y_pred"), data.pop("y_true")
-    noise = np.random.default_rng(2).normal(0, 0.03, N_ROWS)
-    models = {"old": score, "new": np.clip(score + noise, 0.01, 0.99)}
-    columns = ["difference_low", "difference_high"]
-    singly = AUDITORS["leakage"].compare(label, models, **data).table.loc[1, columns]
-    begin_early()
-    in_blocks = AUDITORS["leakage"].compare(label, models, **data).table.loc[1, columns]
-    width = singly.iloc[1] - singly.iloc[0]
-    assert in_blocks.iloc[1] - in_blocks.iloc[0] == pytest.approx(width, rel=0.15)
-    assert in_blocks.mean() == pytest.approx(singly.mean(), abs=0.3 * width)
-
-
 def test_the_order_of_rows_does_not_change_a_result(begin_early):
     begin_early()
     data = rows("scores")

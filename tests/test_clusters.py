@@ -11,7 +11,6 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
-import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor
 
 # Internal: which rows of equal clusters are taken apart together; numbers hardly show it.
@@ -214,41 +213,6 @@ def test_wide_labels_with_clusters_are_perturbed_row_by_row():
     assert apart.n.tolist() == [1, 1, 1]
 
 
-UNKNOWN = families()["person"].astype(float).replace({0: np.nan, 1: np.nan})
-N_TASKS = [f"t{i}" for i in range(8)]
-
-
-def in_an_engine(**how):
-    rows = pd.DataFrame(np.eye(40, 8, dtype=int), columns=N_TASKS)
-    query = polars.from_pandas(rows.assign(sex=["f", "m"] * 20, person=np.arange(40) // 2)).lazy()
-    how |= {"target": N_TASKS, "prediction": N_TASKS, "sensitive": "sex", "cluster": "person"}
-    return Contingency.from_frame(query, **how)
-
-
-def test_bad_clusters_are_refused_by_name():
-    frame = families()
-    labels, how = rows_of(frame)
-    auditor = DirectionalAuditor(reference="test")
-    for clusters, said in (
-        (UNKNOWN, r"clusters has no id in \d rows"),
-        (frame[["person", "sex"]], "clusters must be one column of ids; got 2 columns"),
-        (frame["person"][:-1], "clusters"),
-    ):
-        with pytest.raises(ValueError, match=said):
-            auditor.audit(*labels, **how, clusters=clusters)
-    cells, few = counted(frame), counted(frame[:8])
-    for call, said in (
-        (lambda: auditor.fit(frame, **COLUMNS | {"cluster": "persons"}), "did you mean 'person'"),
-        (cells.to_frame, "to_json"),
-        (lambda: auditor.audit(cells, clusters=frame["person"]), "already holds"),
-        (lambda: LeakageAuditor().audit(few), r"leave every fold a cluster; got 5 folds and [34]"),
-        (in_an_engine, "cannot be kept if an engine sums 16 columns"),
-    ):
-        with pytest.raises((ValueError, TypeError), match=said):
-            call()
-    assert in_an_engine(joint=True).clusters.total == 20  # rows that are kept apart have some
-
-
 def test_runs_that_are_alike_are_no_surer_than_one_of_them():
     """Few clusters carry the variance of the rows, however many runs there are."""
     frame = families(12)
@@ -266,22 +230,6 @@ def test_runs_that_are_alike_are_no_surer_than_one_of_them():
     gaps = [np.ptp(each.table[names].to_numpy()[1]) for each in (two, trainings)]
     for lone_width, width in ((lone.high - lone.low, runs.high - runs.low), gaps):
         assert width == pytest.approx(lone_width)
-
-
-@pytest.mark.parametrize("n", [1, 3])
-def test_a_report_of_few_clusters_measures_all_but_attackers(n):
-    """Five folds cannot be cut, and nobody asked for five."""
-    rows = families(20)
-    (hired, predicted), how = rows_of(rows)
-    how |= {"clusters": rows["person"] * n // 20, "random_state": 0}
-    report = skbiasamp.audit(hired, predicted, **how)
-    assert (report["directional A->T"].verdict == "not measured") == (n == 1)
-    assert ("leakage" in report.results) == (n > 1)
-    assert n == 1 or report["leakage"].verdict == "not measured"
-    models = {"old": predicted, "new": hired}
-    for given in models, {name: [predicted, own] for name, own in models.items()}:
-        compared = skbiasamp.compare(hired, given, **how)
-        assert [*compared.results] == [*report.results]
 
 
 @pytest.mark.parametrize("trained", [False, True])

@@ -191,21 +191,6 @@ def test_a_perfect_model_has_no_effect_and_no_certainty_beyond_its_rows():
     assert "narrow predictions" in [finding.topic for finding in report.findings]
 
 
-def test_a_group_of_its_own_and_a_constant_task_have_no_sign():
-    price, predicted, sex = TEST
-    constant = np.full(N, 7.3)
-    tasks = pd.DataFrame({"price": price, "fee": constant})
-    predictions = np.column_stack([predicted, constant])
-    auditor = NumericAuditor().fit(tasks, sensitive_features=sex)
-    table = auditor.audit(tasks, predictions, sensitive_features=sex).table.set_index("task")
-    assert (table.loc["fee", "sign"] == 0).all()
-    assert (table.loc["fee", "amplification"] == 0).all()
-    assert (table.loc["price", "sign"] != 0).all()
-    auditor = NumericAuditor(reference="test")
-    result = auditor.audit(constant, predicted, sensitive_features=sex)
-    assert (result.value, result.verdict) == (0, "adds a difference")
-
-
 # --------------------------------------------------------------------------- numbers in
 
 

@@ -103,20 +103,6 @@ def test_bad_input_is_named(folder, capsys):
         assert says in refused(capsys, "over", *arguments.split())
 
 
-def test_periods_of_other_labels_are_refused():
-    first = Contingency.from_frame(rows_of(2, 400), **COLUMNS)
-    for change, options, text in (
-        ({"hired": "yes", "predicted": "yes"}, {}, r"Give both the same labels"),
-        ({}, {"sensitive": ["sex", "age"]}, r"Give both the same labels"),
-        ({}, {"target": ["hired", "age"], "prediction": ["predicted", "age"]}, r"different kinds"),
-        ({}, {"sensitive_prediction": "sex"}, r"Only one of two contingencies has 'group_pred'"),
-    ):
-        rows = rows_of(1, 400).assign(age=[0, 1] * 200, **change)
-        other = Contingency.from_frame(rows, **COLUMNS | options)
-        with pytest.raises(ValueError, match=text):
-            skbiasamp.audit_over({"2026-01": first, "2026-02": other})
-
-
 @pytest.mark.pages
 @pytest.mark.skipif(os.name == "nt", reason="a shell script")
 def test_the_script_for_cron_runs(tmp_path):

@@ -159,14 +159,6 @@ def test_periods_without_rows_stand_between_the_others(every, first, last, n):
     assert list(counted.fillna(0) > 0) == [True] + [False] * (n - 2) + [True]
 
 
-def test_a_note_of_many_periods_is_shown_once():
-    pytest.importorskip("jinja2")
-    rows = rows_at([pd.Timestamp(f"2026-01-{day:02}") for day in (1, 2, 3, 12)])
-    html = skbiasamp.audit_over(rows, every="day", n_draws=19, **NAMED).to_html()
-    assert html.count("no rows in this period") == 1
-    assert "more: no rows in this period" in html
-
-
 def test_a_wrong_year_is_reported_before_its_periods_are_made():
     rows = rows_at([pd.Timestamp("2024-01-01"), pd.Timestamp("1024-01-01")])
     for every, first in (("day", "1024-01-01"), ("week", "1024-W01"), ("hour", "1024-01-01T00")):
@@ -189,16 +181,3 @@ def test_text_of_year_and_month_is_a_month_and_no_day():
     for every, example in (("hour", "'2026-11-21T23';"), ("day", "'2026-11-21';")):
         with pytest.raises(ValueError, match=f"such as {example}"):
             skbiasamp.audit_over(rows, every=every, **NAMED)
-
-
-def test_counts_have_no_columns_and_rows_without_a_time_are_counted():
-    counts = skbiasamp.Contingency.from_labels(
-        [0, 1] * 4, [0, 1] * 4, sensitive_features=list("ffmm") * 2
-    )
-    with pytest.raises(TypeError, match=r"^target names a column, and frame holds counts"):
-        skbiasamp.audit_over({"2026-01": counts, "2026-02": counts}, target="hired")
-    rows = pd.concat([rows_at(TIMES)] * 2, ignore_index=True)
-    rows["sex"] = rows["sex"].astype(object)
-    rows.loc[:2, "at"], rows.loc[0, "sex"] = None, None
-    with pytest.raises(ValueError, match=r"time has no value in 3 rows of column 'at'"):
-        skbiasamp.audit_over(rows, missing="drop", **NAMED)

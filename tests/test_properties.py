@@ -132,20 +132,6 @@ def take(world, rows):
     return world | {key: value[rows] for key, value in audited(world).items()}
 
 
-@pytest.mark.parametrize("name", METRICS)
-@looked_at
-@given(worlds(weights=st.integers(1, 4)), st.sampled_from([0.1, 1 / 3, 7.25]))
-def test_the_unit_of_weights_changes_no_value(name, world, scale):
-    """Not even exact ties, which stay ties in tenths of a row. (Their order: check_auditor.)"""
-    metric = METRICS[name]
-    # Smoothing adds rows, and whole weights are more rows than fractional ones.
-    unsmoothed = {"concentration": 0.0} if name == "differential-fairness" else {}
-    if name != "A->T-train":  # which needs training labels
-        world = {key: value for key, value in world.items() if not key.endswith("_train")}
-    scaled = world | {"sample_weight": world["sample_weight"] * scale}
-    assert_close(metric(**scaled, **unsmoothed), metric(**world, **unsmoothed))
-
-
 @looked_at
 @given(worlds(("binary", "multilabel")), st.data())
 def test_probabilities_count_as_so_many_rows(world, data):

@@ -1,6 +1,5 @@
 """A model watched over time: what raises an alarm, what does not, and what is reported."""
 
-import itertools
 import re
 
 import numpy as np
@@ -302,46 +301,6 @@ def test_new_groups_and_classes_are_left_out_and_counted(steady):
     ]
 
 
-def test_bad_input_says_what_to_do(steady):
-    for change, options, text in (
-        ({"day": "21/11/2026"}, {}, r"begin with year, month and day.*21/11.*column 'day'"),
-        ({"day": "2026-13-45"}, {}, r"must hold dates that begin with year"),
-        ({"day": 20261121}, {}, r"time must hold dates or times"),
-        ({"day": None}, {}, r"time must hold dates or times|no value in 12,000 rows"),
-        ({}, {"time": None}, r"time must name the column of dates"),
-        ({}, {"time": "dya"}, r"there is no column 'dya'"),
-        ({}, {"version": np.array([])}, r"version must name a column"),
-        ({}, {"every": "fortnight"}, r"every must be one of"),
-        ({}, {"reference": 11}, r"reference must be a number of first periods from 1 to 10"),
-        ({}, {"reference": "2025-01"}, r"reference must name a period that has rows"),
-        ({}, {"reference": 0.5}, r"reference must be a number of first periods, the name"),
-        ({}, {"alpha": 1}, r"alpha must be a number between 0 and 1"),
-        ({}, {"alpha": 0.0}, r"alpha must be a number between 0 and 1"),
-        ({}, {"prediction": None}, r"nothing to audit"),
-        ({}, {"n_draws": 3}, r"n_draws must be"),
-        ({}, {"auditor": "directional"}, r"auditor must be"),
-        ({}, {"favourable": "yes"}, r"favourable must name a class or task; got 'yes'"),
-    ):
-        with pytest.raises((ValueError, TypeError), match=text):
-            skbiasamp.audit_over(steady.assign(**change), **NAMED | options)
-
-
-def test_notes_of_one_row_and_of_two_groups_are_sentences_and_names_are_sorted_as_numbers():
-    first, second = ["f", "m", "x"] * 20 + [None], ["f"] * 20 + ["y", None]
-    rows = pd.DataFrame(
-        {"batch": [9] * 61 + [10] * 22 + [2] * 61, "sex": [*first, *second, *first]}
-    )
-    rows["hired"] = rows["predicted"] = np.arange(144) % 2
-    how = NAMED | {"time": "batch", "every": None, "missing": "drop", "n_draws": 19}
-    found = skbiasamp.audit_over(rows, **how)
-    assert list(found.to_frame()["period"]) == ["2", "9", "10"]
-    assert [one["text"] for one in found.notes if one["period"] == "10"] == [
-        "1 row without a sensitive feature was left out.",
-        "1 row of the group 'y', which the reference lacks, is left out.",
-        "no rows of 'm' and 'x': their pairs are not measured in this period.",
-    ]
-
-
 @pytest.mark.parametrize(
     ("auditor", "month", "weight"),
     [
@@ -398,19 +357,6 @@ def test_any_class_may_be_the_positive_one(changed):
             found.append(timeline.to_frame()[["value", "low", "high", "n"]])
     for other in found[1:]:
         pd.testing.assert_frame_equal(found[0], other)
-
-
-def test_a_period_without_the_positive_class_is_read_as_the_reference_is(steady):
-    rows = in_words(steady, {0: "yes", 1: "no"})
-    june = rows["day"].dt.month == 6
-    rows.loc[june, "hired"], rows.loc[june, "predicted"] = "yes", "maybe"
-    counts = in_months(rows)
-    found = skbiasamp.audit_over(counts, reference=3, pos_label="no", n_draws=99)
-    text = f"{june.sum():,} rows of the class 'maybe', which the reference lacks, are left out."
-    assert {"period": "2026-06", "text": text} in found.notes
-    other = counts["2026-07"].with_positive("yes")
-    with pytest.raises(ValueError, match=r"positive class of one contingency is 'no'"):
-        skbiasamp.audit_over(counts | {"2026-07": other}, reference=3, pos_label="no", n_draws=99)
 
 
 # ------------------------------------------------------------------ page and picture
@@ -503,18 +449,6 @@ def test_a_reference_whose_periods_differ_by_more_than_chance_is_noted():
         timeline = skbiasamp.audit_over(periods, reference=6, random_state=0)
         texts = " ".join(note["text"] for note in timeline.notes)
         assert ("differ from one another by more than chance" in texts) == noted
-
-
-def test_counts_that_are_not_whole_are_said_to_be_few_rows():
-    rng = np.random.default_rng(0)
-    cells = list(itertools.product("fm", (0, 1), (0, 1)))
-    months = {}
-    for month in ("2026-01", "2026-02", "2026-03"):
-        table = pd.DataFrame(cells, columns=["group", "task", "task_pred"])
-        table["n"] = rng.integers(50, 150, len(table)) + 0.5
-        months[month] = Contingency.from_counts(table)
-    texts = [note["text"] for note in skbiasamp.audit_over(months).notes]
-    assert any("each cell is one row with a weight: 8 rows of weight" in one for one in texts)
 
 
 @pytest.mark.parametrize("formula", ["change", "published"])
