@@ -159,11 +159,9 @@ AT = np.arange(50_000)
 @pytest.mark.parametrize(
     ("group", "changed", "exact"),
     [
-        (np.repeat(["a", "b"], 25_000), AT % 5 == 0, False),
         (np.repeat(list("abc"), 200), AT[:600] % 37 < 5, False),
-        (np.repeat(list("abc"), [300, 299, 1]), AT[:600] % 37 < 5, False),
-        # Few changes in many rows, and as many as are just not enough for Pearson's.
-        (np.repeat(["a", "b"], 2_000), AT[:4_000] % 2_000 < 5 + AT[:4_000] // 400, True),
+        (np.repeat(["a", "b"], 25_000), AT % 5 == 0, False),
+        # As many changes as are just not enough for Pearson's.
         (np.repeat(["a", "b"], 5_000), AT[:10_000] % 5_000 < 880 + AT[:10_000] // 100, True),
     ],
 )
@@ -179,9 +177,6 @@ def test_churn_has_pearsons_test_of_many_rows_or_groups_and_else_fishers(group, 
     assert found["changed"].to_dict() == counts[True].to_dict()
     assert found["share"].to_dict() == pytest.approx((counts[True] / counts.sum(axis=1)).to_dict())
     assert found["p_value"].iloc[0] == pytest.approx(expected)
-    for none_or_all in (0, 1):
-        alike = auditor.compare(y, {"old": y, "new": y ^ none_or_all}, sensitive_features=group)
-        assert (alike.churn["p_value"] == 1).all()
 
 
 # ---------------------------------------------------------------------- every way in
@@ -308,7 +303,7 @@ def test_a_report_compares_procedures_as_an_auditor_does(rows):
     runs = procedures(rows)
     how = {"sensitive_features": rows["sex"]}
     auditors = [DirectionalAuditor(reference="test"), MALSAuditor(reference="test")]
-    report = skbiasamp.compare(rows["y"], runs, **how, auditor=auditors, limit=0.5)
+    report = skbiasamp.compare(rows["y"], runs, **how, auditor=auditors)
     for auditor, result in zip(auditors, report.results.values(), strict=True):
         expected = auditor.compare(rows["y"], runs, **how)
         pd.testing.assert_frame_equal(result.table, expected.table)
@@ -319,32 +314,20 @@ def test_a_report_compares_procedures_as_an_auditor_does(rows):
     women = report.rates.set_index(["model", "group"])["predicted_rate"]["biased", "f"]
     expected = np.mean([run[rows["sex"] == "f"].mean() for run in runs["biased"]])
     assert women == pytest.approx(expected)
-    assert report.context["limit_verdicts"] == dict.fromkeys(runs, "within the limit")
-    assert "For 7 runs of these models, on 900 rows." in str(report)
-    assert {*skbiasamp.compare(rows["y"], runs, **how, random_state=0).results} > {"leakage"}
-    runs["biased"] = runs["biased"][0]
-    with pytest.raises(ValueError, match="a list of two runs or more for every model"):
-        skbiasamp.compare(rows["y"], runs, **how)
 
 
-# ---------------------------------------------------------------------- bad input
-
-
-@pytest.mark.parametrize("scores", ["logits", "logits of two labels", "probabilities"])
-def test_a_score_changes_a_prediction_if_it_crosses_the_threshold(scores):
-    """Of 200 rows 20 cross it, in one label; 30 others come close to it or leave it upwards."""
+@pytest.mark.parametrize("unit", ["logits", "probabilities"])
+def test_a_score_changes_a_prediction_if_it_crosses_the_threshold(unit):
+    """Of 200 rows 20 cross it; 30 others come close to it or leave it upwards."""
     rng = np.random.default_rng(0)
-    group = rng.integers(2, size=200)
-    labels = rng.integers(2, size=(200, 1 + (scores == "logits of two labels")))
-    old = np.where(labels, 2.0, -2.0) + rng.normal(size=labels.shape) / 9
+    group, labels = rng.integers(2, size=(2, 200))
+    old = np.where(labels, 2.0, -2.0) + rng.normal(size=200) / 9
     new = old.copy()
-    old[:20, 0], new[:20, 0] = 0.3, -0.3
-    old[20:50, 0], new[20:50, 0] = 0.7, 0.4
-    if scores == "probabilities":  # 1/2 itself is a label
+    old[:20], new[:20] = 0.3, -0.3
+    old[20:50], new[20:50] = 0.7, 0.4
+    if unit == "probabilities":  # 1/2 itself is a label
         old, new = (0.5 + side / 9 for side in (old, new))
         old[:50], new[:20], new[20:50] = 0.5, 0.4, 0.6
-    if labels.shape[1] == 1:
-        labels, old, new = labels[:, 0], old[:, 0], new[:, 0]
     auditor = LeakageAuditor(n_draws=1, cv=2, interval=None, random_state=0)
     result = auditor.compare(labels, {"old": old, "new": new}, sensitive_features=group)
     assert result.table["changed"].tolist()[1] == pytest.approx(20 / 200)
@@ -375,13 +358,9 @@ def labels():
     return y, sex, old, np.where(rng.random(N) < 0.1, 1 - old, old)
 
 
-def report_of(y, old, new, sex, **more):
+def accuracy(y, old, new, sex, **more):
     how = {"sensitive_features": sex, "auditor": DirectionalAuditor()} | more
-    return skbiasamp.compare(y, {"old": old, "new": new}, **how)
-
-
-def accuracy(*labels, **more):
-    last = report_of(*labels, **more).accuracy.iloc[1]
+    last = skbiasamp.compare(y, {"old": old, "new": new}, **how).accuracy.iloc[1]
     return last[["difference", "difference_low", "difference_high"]].to_numpy(float)
 
 
@@ -402,10 +381,7 @@ def test_it_is_the_paired_interval_of_a_proportion(labels):
     person = np.repeat(np.arange(20), N // 20)
     sums = np.bincount(person, (gain - gain.mean()) / N)
     assert accuracy(y, old, new, sex, clusters=person) == by_student(gain.mean(), sums)
-    # The sentence is about the other side.
-    low, high = (f"{-100 * end:.1f}" for end in accuracy(y, old, new, sex)[1:])
-    said = " ".join(str(report_of(y, old, new, sex)).split())
-    assert f"percentage points lower than that of “old” ({high} to {low})." in said
+    assert accuracy(y, old, old, sex) == by_student(0, np.zeros(N))
 
 
 def test_weights_are_repeated_rows_and_copies_in_a_cluster_add_nothing(labels):
