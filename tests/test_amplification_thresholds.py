@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, f1_score, fbeta_score, make_scorer
+from sklearn.metrics import accuracy_score, fbeta_score, make_scorer
 
 from skbiasamp import DirectionalAuditor
 from skbiasamp.mitigation import AmplificationThresholdClassifier
@@ -35,10 +35,9 @@ def fitted(X, y, **options):
     ("scoring", "measure"),
     [
         ("accuracy", accuracy_score),
-        ("f1", f1_score),
         (make_scorer(fbeta_score, beta=2), lambda *labels: fbeta_score(*labels, beta=2)),
     ],
-    ids=["accuracy", "f1", "a scorer"],
+    ids=["accuracy", "a scorer"],
 )
 def test_no_threshold_within_the_limit_has_a_better_score(scoring, measure):
     X, y = world(100)
@@ -158,17 +157,9 @@ def test_a_weight_of_two_is_a_row_given_twice(rest, by_group):
 
 def test_what_it_cannot_do_it_refuses():
     X, y = world(60)
-    for fitted_on in (1 + y, y - 1, np.arange(60) % 3):
-        inner = LogisticRegression().fit(X[["skill"]], fitted_on)
-        model = AmplificationThresholdClassifier(inner, cv="prefit")
-        with pytest.raises(ValueError, match="got labels 0 and 1, and it was fitted on"):
-            model.fit(X[["skill"]], y, sensitive_features=X["sex"])
-    model = AmplificationThresholdClassifier(LogisticRegression())
-    with pytest.raises(ValueError, match="Only binary classification is supported, of one task\\."):
-        model.fit(X[["skill"]], np.arange(60) % 3, sensitive_features=X["sex"])
-    with pytest.raises(ValueError, match=r"1 row, .* rows out \(before fitting\)"):
-        model.fit(X[["skill"]], y, sensitive_features=[None, *X["sex"][1:]])
+    X, sex = X[["skill"]], X["sex"]
+    model = AmplificationThresholdClassifier(LogisticRegression().fit(X, 1 + y), cv="prefit")
+    with pytest.raises(ValueError, match="got labels 0 and 1, and it was fitted on"):
+        model.fit(X, y, sensitive_features=sex)
     with pytest.raises(ValueError, match=r"scoring must score decisions, .* got 'roc_auc': "):
-        fitted(X, y, scoring="roc_auc")
-    with pytest.raises(ValueError, match="'limit' parameter of Amplification"):
-        fitted(X, y, limit=-1)
+        fitted(X.assign(sex=sex), y, scoring="roc_auc")

@@ -70,7 +70,6 @@ def ibis(rows):
 
 
 FRAMES = {
-    "ns": lambda rows: rows.astype({"at": "datetime64[ns]"}),
     "us": lambda rows: rows.astype({"at": "datetime64[us]"}),
     "tokyo": lambda rows: rows.assign(at=rows["at"].dt.tz_localize("Asia/Tokyo")),
     "new york": in_new_york,
@@ -78,11 +77,9 @@ FRAMES = {
     "text": lambda rows: rows.astype({"at": "string"}),
     "categories": lambda rows: rows.assign(at=rows["at"].astype(str).astype("category")),
     "polars": polars,
-    "polars lazy": lambda rows: polars(rows).lazy(),
     "polars zone": lambda rows: polars(in_new_york(rows)),
     "duckdb": duckdb,
     "duckdb zone": duckdb_in_new_york,
-    "dask": dask,
     "dask zone": lambda rows: dask(in_new_york(rows)),
     "ibis": ibis,
 }
@@ -117,13 +114,10 @@ def test_times_of_every_engine_are_in_weeks_and_hours_of_the_clock_on_the_wall(k
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("library", ["polars", "duckdb", "arrow"])
+@pytest.mark.parametrize("library", [polars, duckdb, pd.DataFrame])
 def test_dates_are_in_the_periods_of_the_calendar(library):
     rows = rows_at(ENDS).assign(at=lambda rows: rows["at"].dt.date)
-    rows["at"] = rows["at"].astype("date32[pyarrow]")
-    frame = {"polars": polars, "duckdb": duckdb, "arrow": lambda rows: rows}[library](rows)
-    for every in ("day", "week"):
-        assert_counted(frame, every)
+    assert_counted(library(rows.astype({"at": "date32[pyarrow]"})), "week")
 
 
 def test_a_missing_version_is_no_version():
@@ -146,10 +140,8 @@ def test_a_missing_version_is_no_version():
     [
         ("hour", "2024-02-28 22:00", "2024-02-29 01:00", 4),
         ("day", "2024-02-27", "2024-03-02", 5),
-        ("day", "2023-02-27", "2023-03-02", 4),
         ("week", "2020-12-20", "2021-01-10", 4),  # 2020-W51 to W53 and 2021-W01
         ("month", "2023-11-30", "2024-02-01", 4),
-        ("quarter", "2023-09-30", "2024-04-01", 4),
         ("year", "1999-12-31", "2004-01-01", 6),
     ],
 )
@@ -161,9 +153,8 @@ def test_periods_without_rows_stand_between_the_others(every, first, last, n):
 
 def test_a_wrong_year_is_reported_before_its_periods_are_made():
     rows = rows_at([pd.Timestamp("2024-01-01"), pd.Timestamp("1024-01-01")])
-    for every, first in (("day", "1024-01-01"), ("week", "1024-W01"), ("hour", "1024-01-01T00")):
-        with pytest.raises(ValueError, match=rf"more than 10,000 periods from '{first}' to '2024"):
-            periods_of(rows, every)
+    with pytest.raises(ValueError, match=r"more than 10,000 periods from '1024-01-01' to '2024"):
+        periods_of(rows, "day")
 
 
 def test_text_of_year_and_month_is_a_month_and_no_day():
@@ -176,8 +167,6 @@ def test_text_of_year_and_month_is_a_month_and_no_day():
     assert names["quarter"] == ["2026-Q1", "2026-Q2"]
     with pytest.raises(ValueError, match="must hold dates that begin with year, month and day"):
         skbiasamp.audit_over(rows, every="day", **NAMED)
-    # Text that is no date is refused with one of the same length.
-    rows = rows_at(["01/02/2026"] * 4)
-    for every, example in (("hour", "'2026-11-21T23';"), ("day", "'2026-11-21';")):
-        with pytest.raises(ValueError, match=f"such as {example}"):
-            skbiasamp.audit_over(rows, every=every, **NAMED)
+    # Names of the user's own are sorted as numbers.
+    timeline = skbiasamp.audit_over(rows_at([9, 10, 2]), every=None, n_draws=19, **NAMED)
+    assert timeline.periods["period"].tolist() == ["2", "9", "10"]
