@@ -161,5 +161,9 @@ def test_what_it_cannot_do_it_refuses():
     model = AmplificationThresholdClassifier(LogisticRegression().fit(X, 1 + y), cv="prefit")
     with pytest.raises(ValueError, match="got labels 0 and 1, and it was fitted on"):
         model.fit(X, y, sensitive_features=sex)
+    model.estimator.fit(X, y).coef_[:] = np.nan
+    with pytest.raises(ValueError, match=r"gives no score \(NaN\) for 60 rows"):
+        model.fit(X, y, sensitive_features=sex)
+    model = AmplificationThresholdClassifier(LogisticRegression(), scoring="roc_auc")
     with pytest.raises(ValueError, match=r"scoring must score decisions, .* got 'roc_auc': "):
-        fitted(X.assign(sex=sex), y, scoring="roc_auc")
+        model.fit(X, y, sensitive_features=sex)

@@ -78,6 +78,18 @@ def test_intervals_are_as_wide_as_those_of_single_rows(kind, world, begin_early)
         assert (result.p_value < 0.05) == (result.low > 0 or result.high < 0)
 
 
+def test_two_models_are_compared_on_the_same_blocks(begin_early):
+    data = rows("scores")
+    score, label = data.pop("y_pred"), data.pop("y_true")
+    noise = np.random.default_rng(2).normal(0, 0.03, N_ROWS)
+    models = {"old": score, "new": np.clip(score + noise, 0.01, 0.99)}
+    _, *singly = AUDITORS["leakage"].compare(label, models, **data).judged("new")
+    begin_early()
+    _, *in_blocks = AUDITORS["leakage"].compare(label, models, **data).judged("new")
+    assert np.ptp(in_blocks) == pytest.approx(np.ptp(singly), rel=0.15)
+    assert np.mean(in_blocks) == pytest.approx(np.mean(singly), abs=0.3 * np.ptp(singly))
+
+
 def test_the_order_of_rows_does_not_change_a_result(begin_early):
     begin_early()
     data = rows("scores")

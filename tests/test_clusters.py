@@ -10,6 +10,7 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
+import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor
 
 # Internal: which rows of equal clusters are taken apart together; numbers hardly show it.
@@ -210,6 +211,15 @@ def test_runs_that_are_alike_are_no_surer_than_one_of_them():
     gaps = [np.ptp(each.table[names].to_numpy()[1]) for each in (two, trainings)]
     for lone_width, width in ((lone.high - lone.low, runs.high - runs.low), gaps):
         assert width == pytest.approx(lone_width)
+
+
+def test_a_report_of_few_clusters_measures_all_but_attackers():
+    """Five folds cannot be cut, and nobody asked for five."""
+    rows = families(20)
+    labels, how = rows_of(rows)
+    report = skbiasamp.audit(*labels, **how, clusters=rows["person"] * 3 // 20, random_state=0)
+    assert report["directional A->T"].verdict != "not measured"
+    assert report["leakage"].verdict == "not measured"
 
 
 @pytest.mark.parametrize("trained", [False, True])

@@ -174,7 +174,6 @@ def worlds():
     """Yield worlds in which groups and tasks are hardly associated."""
     nearly_random = partial(world, 400, "multilabel", bias=0.03)
     yield "two groups", nearly_random(seed=1)
-    yield "one task", world(400, bias=0.03, seed=2)
     yield "classes", world(400, "multiclass", bias=0.03, n_groups=3, seed=3)
     yield "three groups", nearly_random(n_groups=3, seed=4)
     rng = np.random.default_rng(5)

@@ -258,18 +258,6 @@ def test_ties_survive_fractional_weights(scale):
 
 
 @looked_at
-@given(worlds(weights=st.integers(1, 3)))
-def test_a_table_of_counts_holds_the_rows_and_can_be_read_back(world):
-    cells = counted(world)
-    frame = cells.to_frame()
-    assert frame["n"].sum() == world["sample_weight"].sum()
-    assert not frame.drop(columns="n").duplicated().any()
-    again = Contingency.from_counts(frame)
-    assert again == cells
-    assert_frame_equal(again.to_frame(), frame)
-
-
-@looked_at
 @given(worlds(), st.sets(st.sampled_from(["g0", "g1", "g2"]), min_size=1))
 def test_selected_groups_are_the_rows_of_these_groups(world, chosen):
     chosen &= set(world["sensitive_features"].tolist())

@@ -39,16 +39,6 @@ def test_a_group_that_training_lacks_is_measured_along_the_audited_labels():
     assert finding.numbers == {"kind": "task", "new": ["cup"]}
 
 
-def test_a_class_that_training_lacks_is_a_task_of_its_own():
-    label, group = RNG.choice(["cook", "driver", "nurse"], N), GROUP
-    known = label != "nurse"
-    auditor = DirectionalAuditor().fit(label[known], sensitive_features=group[known])
-    table = auditor.audit(label, label, sensitive_features=group).table
-    assert set(table["task"]) == {"cook", "driver", "nurse"}
-    assert (table.loc[table["task"] == "nurse", "sign"] == 0).all()
-    assert (table["change"] == 0).all()
-
-
 def test_sets_and_numbers_of_a_new_group_are_measured_too():
     labels = np.column_stack([LABEL, 1 - LABEL, RNG.integers(0, 2, N)])
     sets = MultiAttributeAuditor("A->T", base="test").fit(
