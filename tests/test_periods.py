@@ -164,9 +164,8 @@ def test_text_of_year_and_month_is_a_month_and_no_day():
     assert names["quarter"] == ["2026-Q1", "2026-Q2"]
     with pytest.raises(ValueError, match="must hold dates that begin with year, month and day"):
         skbiasamp.audit_over(rows, every="day", **NAMED)
-    rows.loc[:2, "at"] = None
-    with pytest.raises(ValueError, match=r"time has no value in 3 rows of column 'at'"):
-        skbiasamp.audit_over(rows, **NAMED)
+    with pytest.raises(ValueError, match=r"time has no value in 24 rows of column 'at'"):
+        skbiasamp.audit_over(rows_at([None, "2026-02-14"]), **NAMED)
     # Names of the user's own are sorted as numbers.
     timeline = skbiasamp.audit_over(rows_at([9, 10, 2]), every=None, n_draws=19, **NAMED)
     assert timeline.periods["period"].tolist() == ["2", "9", "10"]
