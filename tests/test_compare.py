@@ -1,17 +1,14 @@
 """Several models on the same rows: values, differences, tests, and every way rows come in."""
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import stats
 
 import skbiasamp
 from skbiasamp import (
-    Contingency,
     DirectionalAuditor,
     DPAAuditor,
     LeakageAuditor,
@@ -141,21 +138,6 @@ def test_the_p_value_of_a_difference_is_that_of_its_interval(auditor, rows):
 # ---------------------------------------------------------------------- pairs and churn
 
 
-@pytest.mark.parametrize(("high", "said"), [(0.0, False), (-0.01, True)])
-def test_an_interval_that_ends_at_0_includes_it(high, said):
-    """Only an interval without 0 needs to say that the test is adjusted for other models."""
-    old, sex = np.tile([1, 0, 1, 1, 0, 0], 20), ["f", "f", "m"] * 40
-    models = {"old": old, "new": np.roll(old, 1), "third": np.roll(old, 2)}
-    result = DirectionalAuditor(reference="test").compare(old, models, sensitive_features=sex)
-    table = result.table.set_index("model")
-    changed = ["difference", "difference_low", "difference_high", "p_adjusted"]
-    table.loc["new", changed] = [-0.05, -0.1, high, 0.2]
-    table.loc["new", "difference_verdict"] = "amplifies less"  # by its own interval alone
-    sentence = replace(result, table=table.reset_index()).sentence("new")
-    assert sentence.startswith("No clear difference")
-    assert ("allows for all models finds no difference (p = 0.200)" in sentence) is said
-
-
 def test_pairs_differ_by_the_rows_gained_and_lost(rows):
     result = compared(AUDITORS[0], rows)
     for _, pair in result.pairs.iterrows():
@@ -177,11 +159,9 @@ AT = np.arange(50_000)
 @pytest.mark.parametrize(
     ("group", "changed", "exact"),
     [
-        (np.repeat(["a", "b"], 25_000), AT % 5 == 0, False),
         (np.repeat(list("abc"), 200), AT[:600] % 37 < 5, False),
-        (np.repeat(list("abc"), [300, 299, 1]), AT[:600] % 37 < 5, False),
-        # Few changes in many rows, and as many as are just not enough for Pearson's.
-        (np.repeat(["a", "b"], 2_000), AT[:4_000] % 2_000 < 5 + AT[:4_000] // 400, True),
+        (np.repeat(["a", "b"], 25_000), AT % 5 == 0, False),
+        # As many changes as are just not enough for Pearson's.
         (np.repeat(["a", "b"], 5_000), AT[:10_000] % 5_000 < 880 + AT[:10_000] // 100, True),
     ],
 )
@@ -197,28 +177,9 @@ def test_churn_has_pearsons_test_of_many_rows_or_groups_and_else_fishers(group, 
     assert found["changed"].to_dict() == counts[True].to_dict()
     assert found["share"].to_dict() == pytest.approx((counts[True] / counts.sum(axis=1)).to_dict())
     assert found["p_value"].iloc[0] == pytest.approx(expected)
-    for none_or_all in (0, 1):
-        alike = auditor.compare(y, {"old": y, "new": y ^ none_or_all}, sensitive_features=group)
-        assert (alike.churn["p_value"] == 1).all()
 
 
 # ---------------------------------------------------------------------- every way in
-
-
-def test_frames_engines_and_sums_of_days_are_one(rows):
-    auditor = AUDITORS[0].fit(rows["y"], sensitive_features=rows["sex"])
-    models = {name: name for name in ("old", "new", "bold")}
-    named = {"target": "y", "prediction": models, "sensitive": "sex"}
-    expected = compared(auditor, rows).table
-    halves = [Contingency.from_frame(one, **named) for one in (rows[:400], rows[400:])]
-    for given in (rows, pl.from_pandas(rows).lazy()):
-        pd.testing.assert_frame_equal(auditor.compare(given, **named).table, expected)
-    added = halves[0] + halves[1]
-    pd.testing.assert_frame_equal(auditor.compare(added).table, expected)
-    assert added.models == added.select(groups=["f"]).models == ("old", "new", "bold")
-    assert Contingency.from_json(added.to_json()) == added
-    alone = Contingency.from_labels(rows["y"], rows["new"], sensitive_features=rows["sex"])
-    assert added.model("new") == alone
 
 
 # ---------------------------------------------------------------------- training procedures
@@ -315,12 +276,11 @@ def test_every_metric_compares_procedures(auditor, rows):
     assert row["changed"] == pytest.approx(np.mean(changed))
 
 
-@pytest.mark.parametrize("formula", ["change", "published"])
-def test_the_interval_of_papers_is_student_s_t_over_published_values(formula, rows):
+def test_the_interval_of_papers_is_student_s_t_over_published_values(rows):
     rng = np.random.default_rng(2)
     guessed = [np.where(rng.random(900) < p, "f", rows["sex"]) for p in (0.02, 0.1, 0.15, 0.3)]
     how = {"sensitive_features": rows["sex"]}
-    auditor = DirectionalAuditor("T->A", reference="test", formula=formula)
+    auditor = DirectionalAuditor("T->A", reference="test")
     mean = auditor.audit_runs(rows["y"], [None] * 4, **how, sensitive_preds=guessed, method="runs")
     signs = np.array([1, -1]) * np.sign(np.cov(rows["sex"] == "f", rows["y"])[0, 1])
     yes = (rows["y"] == 1).to_numpy()
@@ -333,16 +293,13 @@ def test_the_interval_of_papers_is_student_s_t_over_published_values(formula, ro
     assert [mean.published, mean.published_low, mean.published_high] == pytest.approx(
         [np.mean(published), *ends]
     )
-    assert (mean.value == pytest.approx(np.mean(published))) == (formula == "published")
-    if formula == "published":
-        assert [mean.low, mean.high] == pytest.approx(list(ends))
 
 
 def test_a_report_compares_procedures_as_an_auditor_does(rows):
     runs = procedures(rows)
     how = {"sensitive_features": rows["sex"]}
     auditors = [DirectionalAuditor(reference="test"), MALSAuditor(reference="test")]
-    report = skbiasamp.compare(rows["y"], runs, **how, auditor=auditors, limit=0.5)
+    report = skbiasamp.compare(rows["y"], runs, **how, auditor=auditors)
     for auditor, result in zip(auditors, report.results.values(), strict=True):
         expected = auditor.compare(rows["y"], runs, **how)
         pd.testing.assert_frame_equal(result.table, expected.table)
@@ -353,83 +310,20 @@ def test_a_report_compares_procedures_as_an_auditor_does(rows):
     women = report.rates.set_index(["model", "group"])["predicted_rate"]["biased", "f"]
     expected = np.mean([run[rows["sex"] == "f"].mean() for run in runs["biased"]])
     assert women == pytest.approx(expected)
-    assert report.context["limit_verdicts"] == dict.fromkeys(runs, "within the limit")
-    assert "For 7 runs of these models, on 900 rows." in str(report)
-    assert {*skbiasamp.compare(rows["y"], runs, **how, random_state=0).results} > {"leakage"}
-    runs["biased"] = runs["biased"][0]
-    with pytest.raises(ValueError, match="a list of two runs or more for every model"):
-        skbiasamp.compare(rows["y"], runs, **how)
 
 
-# ---------------------------------------------------------------------- bad input
-
-
-def test_bad_models_are_named(rows):
-    auditor = DirectionalAuditor().fit(rows["y"], sensitive_features=rows["sex"])
-    old, new = rows["old"], rows["new"]
-    one = Contingency.from_labels(rows["y"], old, sensitive_features=rows["sex"])
-    sex, runs, two = rows["sex"], {"a": [old] * 2, "b": [old] * 2}, "a list of two runs or more"
-    for models, groups, more, message in (
-        ({"a": old}, None, {}, "y_preds holds one model, 'a'"),
-        ({"a": old, "b": new}, None, {"reference": "c"}, "reference must be one of the models"),
-        ({"a": old, "b": old[:3]}, None, {}, r"y_preds\['b'\] "),
-        ({"a": old, 7: new}, None, {}, "names a model 7"),
-        ({"good": old, "odd": old + 1}, None, {}, "Predictions of 'odd': task 2 "),
-        (old, None, {}, "y_preds must be a dict of model names"),
-        ({"a": [old], "b": [old] * 2}, None, {}, f"y_preds must hold {two}"),
-        ({"a": [old] * 2, "b": old}, None, {}, f"y_preds must hold {two}"),
-        ({"a": [], "b": [old] * 2}, None, {}, f"y_preds must hold {two}"),
-        (runs, {"a": [sex] * 3, "b": [sex] * 2}, {}, "sensitive_preds as many.* 'a' does not"),
-        (runs, {"a": sex, "b": sex}, {}, "'a' does not"),
-        (
-            runs,
-            {"a": [None] * 2, "b": [sex] * 2},
-            {},
-            "sensitive_preds has no predictions of 'a 1'",
-        ),
-    ):
-        own = auditor if groups is None else DirectionalAuditor("T->A", reference="test")
-        how = {"sensitive_features": sex, "sensitive_preds": groups} | more
-        with pytest.raises(ValueError, match=message):
-            own.compare(rows["y"], models, **how)
-    for y_true, none in ((None, {"a": None}), ([0, 1], {"a": [0, 1], "b": None})):
-        with pytest.raises(ValueError, match=r"y_preds\['[ab]'\] is None: pass the predictions"):
-            skbiasamp.compare(y_true, none, sensitive_features=["f", "m"])
-    with pytest.raises(ValueError, match="predictions of one model"):
-        auditor.compare(one)
-    several = Contingency.from_labels(
-        rows["y"], y_preds={"a": old, "b": new}, sensitive_features=sex
-    )
-    with pytest.raises(ValueError, match="several models"):
-        auditor.audit(several)
-
-
-def test_rows_that_lack_a_predicted_group_of_any_model_are_left_out():
-    y, sex = [0, 1, 0, 1, 1, 0] * 5, ["f", "m"] * 15
-    models = {"a": [None, *sex[1:]], "b": [sex[0], None, *sex[2:]]}
-    labels = {"sensitive_features": sex, "sensitive_preds": models}
-    cells = Contingency.from_labels(y, **labels, missing="drop")
-    both = dict.fromkeys(models, sex[2:])
-    expected = Contingency.from_labels(y[2:], sensitive_features=sex[2:], sensitive_preds=both)
-    assert cells == expected
-    assert cells.n_dropped == 2
-
-
-@pytest.mark.parametrize("scores", ["logits", "logits of two labels", "probabilities"])
-def test_a_score_changes_a_prediction_if_it_crosses_the_threshold(scores):
-    """Of 200 rows 20 cross it, in one label; 30 others come close to it or leave it upwards."""
+@pytest.mark.parametrize("unit", ["logits", "probabilities"])
+def test_a_score_changes_a_prediction_if_it_crosses_the_threshold(unit):
+    """Of 200 rows 20 cross it; 30 others come close to it or leave it upwards."""
     rng = np.random.default_rng(0)
-    group = rng.integers(2, size=200)
-    labels = rng.integers(2, size=(200, 1 + (scores == "logits of two labels")))
-    old = np.where(labels, 2.0, -2.0) + rng.normal(size=labels.shape) / 9
+    group, labels = rng.integers(2, size=(2, 200))
+    old = np.where(labels, 2.0, -2.0) + rng.normal(size=200) / 9
     new = old.copy()
-    old[:20, 0], new[:20, 0] = 0.3, -0.3
-    old[20:50, 0], new[20:50, 0] = 0.7, 0.4
-    if scores == "probabilities":  # 1/2 itself is a label
+    old[:20], new[:20] = 0.3, -0.3
+    old[20:50], new[20:50] = 0.7, 0.4
+    if unit == "probabilities":  # 1/2 itself is a label
         old, new = (0.5 + side / 9 for side in (old, new))
         old[:50], new[:20], new[20:50] = 0.5, 0.4, 0.6
-    if labels.shape[1] == 1:
-        labels, old, new = labels[:, 0], old[:, 0], new[:, 0]
     auditor = LeakageAuditor(n_draws=1, cv=2, interval=None, random_state=0)
     result = auditor.compare(labels, {"old": old, "new": new}, sensitive_features=group)
     assert result.table["changed"].tolist()[1] == pytest.approx(20 / 200)
@@ -447,26 +341,6 @@ def test_the_largest_change_is_said_as_a_rate_of_what_it_is_given():
         assert rates["f"] == pytest.approx(expected)
 
 
-def test_groups_in_which_models_agree_hide_no_more_rows_together_than_one_of_them():
-    """By hand: two models differ in 40 rows of the first of four groups, and nowhere else."""
-    sizes, label = np.array([400, 40, 50, 60]), [0.8, 0.2, 0.8, 0.2]
-    group = np.repeat(np.arange(4), sizes)
-    y = np.concatenate([np.arange(n) < n * rate for n, rate in zip(sizes, label, strict=True)])
-    other = y.copy()
-    other[:10], other[320:350] = False, True
-    auditor = DirectionalAuditor().fit(np.tile(y, 100), sensitive_features=np.tile(group, 100))
-    found = auditor.compare(y, {"old": y, "new": other}, sensitive_features=group)
-    difference, low, high = found.judged("new")
-    # Two groups are labelled so more often than all rows, and two less: their mean cancels.
-    assert difference == pytest.approx(20 / 400 / 4)
-    own = (40 / 400 - (20 / 400) ** 2) / 399 / 16
-    unseen = 1 / sizes**2 / 16  # half a row gained and half a row lost in each group
-    squares = own + unseen.sum()
-    fourth = (unseen**2).sum() / 2 + own**2 / 40  # of the 40 rows
-    reach = stats.t.isf(0.025, squares**2 / fourth) * squares**0.5
-    assert [low, high] == pytest.approx([difference - reach, difference + reach], rel=1e-3)
-
-
 # ---------------------------------------------------------------------- accuracy
 
 N = 400
@@ -480,13 +354,9 @@ def labels():
     return y, sex, old, np.where(rng.random(N) < 0.1, 1 - old, old)
 
 
-def report_of(y, old, new, sex, **more):
+def accuracy(y, old, new, sex, **more):
     how = {"sensitive_features": sex, "auditor": DirectionalAuditor()} | more
-    return skbiasamp.compare(y, {"old": old, "new": new}, **how)
-
-
-def accuracy(*labels, **more):
-    last = report_of(*labels, **more).accuracy.iloc[1]
+    last = skbiasamp.compare(y, {"old": old, "new": new}, **how).accuracy.iloc[1]
     return last[["difference", "difference_low", "difference_high"]].to_numpy(float)
 
 
@@ -507,10 +377,7 @@ def test_it_is_the_paired_interval_of_a_proportion(labels):
     person = np.repeat(np.arange(20), N // 20)
     sums = np.bincount(person, (gain - gain.mean()) / N)
     assert accuracy(y, old, new, sex, clusters=person) == by_student(gain.mean(), sums)
-    # The sentence is about the other side.
-    low, high = (f"{-100 * end:.1f}" for end in accuracy(y, old, new, sex)[1:])
-    said = " ".join(str(report_of(y, old, new, sex)).split())
-    assert f"percentage points lower than that of “old” ({high} to {low})." in said
+    assert accuracy(y, old, old, sex) == by_student(0, np.zeros(N))
 
 
 def test_weights_are_repeated_rows_and_copies_in_a_cluster_add_nothing(labels):
@@ -550,13 +417,3 @@ def test_several_tasks_and_classes_and_groups_that_overlap(labels):
         value = times @ hits / times.sum()
         found = accuracy(label, before, after, groups, **more)
         assert found == by_student(value, times * (hits - value) / times.sum())
-
-
-def test_no_row_that_differs_may_hide_as_many_as_an_exact_bound_allows(labels):
-    y, sex, old, _ = labels
-    value, low, high = accuracy(y, old, old, sex)
-    assert [value, low, high] == by_student(0, np.zeros(N))
-    assert high == -low
-    assert 1 - 0.025 ** (1 / N) < high < 1.2 * (1 - 0.025 ** (1 / N))
-    # Clusters of one row are rows.
-    assert accuracy(y, old, old, sex, clusters=np.arange(N)) == pytest.approx([value, low, high])

@@ -1,13 +1,12 @@
 """With one seed a comparison says of each model what its audit says, whatever is beside it."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import skbiasamp
-from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor
+from skbiasamp import Contingency, DPAAuditor, LeakageAuditor, MALSAuditor
 from skbiasamp.attackers import MLPAttacker
 
 FEW = {"n_resamples": 49, "n_draws": 2, "random_state": 0}
@@ -72,7 +71,6 @@ OF_NUMBERS = DPAAuditor(attacker=LinearRegression(), quality="inverse_rmse", **F
     ("auditor", "rows", "more"),
     [
         (LeakageAuditor(attacker=LEARNT, **FEW), (Y, LABELS, GROUPS), {}),
-        (LeakageAuditor(attacker=LEARNT, equalize=None, **FEW), (Y, LABELS, GROUPS), {}),
         (DPAAuditor("T->A", attacker=DecisionTreeClassifier(), **FEW), (Y, LABELS, GROUPS), {}),
         (LeakageAuditor(attacker="mlp", **FEW), (Y, LABELS, GROUPS), {}),
         (LeakageAuditor(attacker=LEARNT, **FEW), (Y, scores(LABELS), GROUPS), {}),
@@ -103,24 +101,8 @@ def test_a_comparison_has_the_numbers_of_audits(auditor, rows, more):
 @pytest.mark.parametrize("n_tasks", [3, 14], ids=["counts of flips", "flips of rows"])
 def test_several_labels_have_the_numbers_of_audits(n_tasks):
     y, sex, models, _ = world(120, n_tasks)
-    for auditor in (
-        DPAAuditor(**FEW),
-        LeakageAuditor(**FEW, attacker=LEARNT),
-        LeakageAuditor(**FEW, attacker=LEARNT, equalize=None),
-    ):
+    for auditor in (DPAAuditor(**FEW), LeakageAuditor(**FEW, attacker=LEARNT)):
         assert_as_audited(auditor, y, models, sex)
-
-
-@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
-def test_a_generator_is_a_seed_as_any_other(kind):
-    y, sex, models, _ = world(400)
-    found = LeakageAuditor(**FEW | {"random_state": kind(3)}).compare(
-        y, models, sensitive_features=sex
-    )
-    for name, row in found.table.set_index("model").iterrows():
-        auditor = LeakageAuditor(**FEW | {"random_state": kind(3)})
-        alone = auditor.audit(y, models[name], sensitive_features=sex)
-        assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
 
 
 def test_models_that_agree_more_have_narrower_differences():
@@ -147,19 +129,11 @@ def test_a_class_that_only_another_model_predicts_changes_nothing(fitted):
         if fitted:
             auditor.fit(np.r_[y, 0, 1, 2], sensitive_features=[*sex, "m", "f", "x"])
         assert_as_audited(auditor, y, models, sex, guessed, (MODELS[::-1], ("new", "old")))
-    every = Contingency.from_labels(y, y_preds=models, sensitive_features=sex)
-    auditor = LeakageAuditor(**FEW)
-    turned = {one: models[one] for one in reversed(MODELS)}
-    other = Contingency.from_labels(y, y_preds=turned, sensitive_features=sex)
-    for name in MODELS:
-        held, again = auditor.audit(every.model(name)), auditor.audit(other.model(name))
-        assert (held.low, held.value, held.high) == (again.low, again.value, again.high)
 
 
-@pytest.mark.parametrize("n", [40, 400, 40_000])
-def test_folds_have_the_same_labels_whatever_is_predicted(n):
+def test_folds_have_the_same_labels_whatever_is_predicted():
     """So that a difference of two models is not one of two divisions into folds."""
-    y, sex, models, _ = world(n)
+    y, sex, models, _ = world(400)
     # Its numbers depend on every row of a fold.
     how = {"quality": "inverse_log_loss", "attacker": "exact", "equalize": None}
     auditor = LeakageAuditor(**how, interval=None, **FEW)
@@ -170,18 +144,7 @@ def test_folds_have_the_same_labels_whatever_is_predicted(n):
     assert len(of_labels) == 1
 
 
-def test_more_rows_than_can_be_drawn_one_by_one_are_attacked():
-    rows = pd.DataFrame(
-        {"group": [*"ffmmm"], "task": [0, 1, 0, 1, 1], "task_pred": [0, 1, 0, 0, 1]}
-    )
-    rows["n"] = np.array([3, 1, 1, 1, 1]) * 10**9
-    auditor = LeakageAuditor(attacker="exact", interval=None, **FEW)
-    table = auditor.audit(Contingency.from_counts(rows)).table
-    # Whoever is predicted 0 is a woman, for the attacker: 3/4 of women, and 1/3 of men.
-    assert table["quality_model"].item() == pytest.approx((3 / 4 + 1 / 3) / 2, abs=1e-9)
-
-
-@pytest.mark.parametrize("auditors", [None, (MALSAuditor, DirectionalAuditor), (MALSAuditor,)])
+@pytest.mark.parametrize("auditors", [None, (MALSAuditor,)])
 def test_each_model_keeps_a_limit_as_in_its_own_audit(auditors):
     rng = np.random.default_rng(0)
     sex, kind = rng.choice(["f", "m"], 3000), rng.integers(0, 3, 3000)

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.metrics import recall_score
 
 import skbiasamp
-from skbiasamp import Contingency, DirectionalAuditor, LeakageAuditor
+from skbiasamp import DirectionalAuditor, LeakageAuditor
 from skbiasamp.metrics import (
     AttackAuditor,
     CooccurrenceAuditor,
@@ -17,7 +17,6 @@ from skbiasamp.metrics import (
     Pairs,
     associate,
 )
-from skbiasamp.results.kinds import Kind
 
 
 def rates(y_true, y_pred, group):
@@ -83,23 +82,11 @@ def test_many_rows_are_left_out_in_blocks_and_the_error_stays_about_the_same():
     variance = sum(stats.sem(moved[group == name]) ** 2 for name in "fm")
     # 500 blocks: the standard error of a standard error is 1 in 32.
     assert result.statistics["standard_error"] == pytest.approx(np.sqrt(variance), rel=0.13)
-    again = FunctionAuditor(gap, percent=True).audit(
-        label[::-1], predicted[::-1], sensitive_features=group[::-1]
-    )
-    assert_allclose([result.low, result.high], [again.low, again.high])
 
 
-def test_what_cannot_be_measured_has_no_interval_or_is_refused():
+def test_what_cannot_be_measured_has_no_interval():
     label, predicted, group = world(50)
     auditor = FunctionAuditor(gap, percent=True)
-    with pytest.raises(ValueError, match="sample_weight must hold whole numbers"):
-        auditor.audit(label, predicted, sensitive_features=group, sample_weight=np.full(50, 0.5))
-    with pytest.raises(TypeError, match="must return a number"):
-        FunctionAuditor(lambda *rows: rows, percent=True).audit(
-            label, predicted, sensitive_features=group
-        )
-    with pytest.raises(TypeError, match="'percent'"):
-        FunctionAuditor(gap)
     how = {"sensitive_features": group}
     alone = FunctionAuditor(gap, percent=True, interval=None).audit(label, predicted, **how)
     of_one = auditor.audit(label, predicted, **how, clusters=np.zeros(50, int))
@@ -167,10 +154,6 @@ def test_models_are_compared_row_by_row():
     df = away.sum() ** 2 / (away**2).sum()
     ends = stats.t.interval(0.95, df, moved.mean(), stats.sem(moved))
     assert_allclose([row["difference_low"], row["difference_high"]], ends)
-    trainings = {"old": [old, new], "new": [new, new]}
-    report = skbiasamp.compare(label, trainings, sensitive_features=group, auditor=auditor)
-    value = report.results["rise"].table["value"][0]
-    assert value == pytest.approx((old + new - 2 * label).mean() / 2)
 
 
 # --------------------------------------------------------------------------- a class
@@ -202,15 +185,9 @@ class OwnDirectionalAuditor(RateAuditor):
 
 
 def test_a_metric_that_does_not_say_its_unit_is_refused():
-    for own in ({}, {"percent": True}, {"percent": False}):
-        body = {"metric": "mute", "measure": lambda self, train, test: None} | own
-        if own:
-            assert type("Mute", (CooccurrenceAuditor,), body).percent is own["percent"]
-            continue
-        with pytest.raises(TypeError, match="Mute must declare percent: True if it compares"):
-            type("Mute", (CooccurrenceAuditor,), body)
-    # What derives from a metric has its unit.
-    assert type("Below", (OwnDirectionalAuditor,), {"measure": None}).percent is True
+    body = {"metric": "mute", "measure": lambda self, train, test: None}
+    with pytest.raises(TypeError, match="Mute must declare percent: True if it compares"):
+        type("Mute", (CooccurrenceAuditor,), body)
 
 
 def own_world(n=400, n_tasks=1, seed=0):
@@ -303,16 +280,6 @@ def test_the_package_s_own_metric_written_as_a_user_would_has_its_intervals_and_
         assert own.statistics == expected.statistics
 
 
-def test_a_kind_is_declared_by_its_name_and_no_other_name_is_one():
-    result = audited(OwnDirectionalAuditor(interval=None))
-    assert result.kind == "signed"
-    assert type(result.to_dict()["kind"]) is str
-    assert result.kind.verdict("above", {}) == "amplifies"
-    assert Kind("attack").verdict("above", {}) == "reveals more"
-    with pytest.raises(ValueError, match="'relative' is not a valid Kind"):
-        type("RelativeAuditor", (OwnDirectionalAuditor,), {"kind": "relative"})
-
-
 def recall_of_first(y_true, y_pred, sample_weight=None):
     return recall_score(y_true, y_pred, pos_label=0, sample_weight=sample_weight, zero_division=0)
 
@@ -357,20 +324,3 @@ def test_the_value_is_the_formula_of_recalls_counted_by_hand(exposure, people):
     result = report["exposure"]
     assert result.low < result.value == result.table["amplification"].item() < result.high
     assert (0 < result.p_value <= 1, result.kind) == (True, "attack")
-    with pytest.raises(ValueError, match=r"exposure amplification compares .*: pass y_pred\.$"):
-        exposure.audit(people["y_true"], sensitive_features=people["sensitive_features"])
-
-
-def test_it_learns_from_training_rows_that_have_predictions(exposure, people):
-    half = {name: values[:300] for name, values in people.items()}
-    rest = {name: values[300:] for name, values in people.items()}
-    fitted = clone(exposure).set_params(interval=None).fit(Contingency.from_labels(**half))
-    table = fitted.audit(**rest).table
-    # The best table of the first half, applied to the second.
-    for column, side in (("quality_data", "y_true"), ("quality_model", "y_pred")):
-        women = half["sensitive_features"] == "f"
-        known = [(half[side] == label)[women].sum() for label in (0, 1)]
-        other = [(half[side] == label)[~women].sum() for label in (0, 1)]
-        guessed = (np.array(known) > other)[rest[side]]
-        recall = guessed[rest["sensitive_features"] == "f"].mean()
-        assert table[column].item() == pytest.approx(recall, abs=1e-12)

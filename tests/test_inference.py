@@ -1,11 +1,9 @@
 """Intervals and tests of values and pairs, adjusted p-values, signs, and the parts of a value."""
 
-from dataclasses import replace
 from functools import partial
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
@@ -14,7 +12,6 @@ from sklearn.base import clone
 from skbiasamp import (
     Contingency,
     DirectionalAuditor,
-    LeakageAuditor,
     MALSAuditor,
     MultiAttributeAuditor,
     NumericAuditor,
@@ -88,18 +85,6 @@ def test_an_interval_is_student_s_t(metric):
     assert (without.value, without.verdict) == (result.value, "not measured")
 
 
-@every_metric
-def test_a_perfect_model_may_have_changed_rows_that_were_not_seen(metric):
-    data = world(300, kind="multilabel")
-    data |= {"y_pred": data["y_true"], "sensitive_pred": data["sensitive_features"]}
-    options = {"base": "test"} if metric in list(METRICS.values())[3:5] else {"reference": "test"}
-    result = audit(metric(**options), data)
-    if result.published == 0:
-        assert (result.value, result.p_value) == (0, 1)
-    assert result.low < 0 < result.high
-    assert result.high < 0.1
-
-
 def test_a_pair_is_reliable_from_ten_rows():
     data = world(n=400)
     first, second = (np.flatnonzero(data["sensitive_features"] == name) for name in ("g0", "g1"))
@@ -116,22 +101,9 @@ def test_the_paired_test_is_mcnemar_s_exact_one():
         for a, b in zip(gained.ravel(), lost.ravel(), strict=True)
     ]
     assert_allclose(paired_p_values(gained, lost).ravel(), expected, rtol=1e-9)
-    assert_allclose(paired_p_values(lost, gained).ravel(), expected, rtol=1e-9)
-    assert float(paired_p_values(0, 0)) == 1
 
 
 P_VALUES = np.random.default_rng(4).uniform(0, 0.2, 23)
-
-
-@pytest.mark.parametrize("method", ["holm", "fdr"])
-def test_undefined_p_values_stay_and_do_not_count(method):
-    seen = np.array([[0.01, np.nan, 0.04], [0.03, 0.01, np.nan]])
-    adjusted = adjust_p_values(seen, method)
-    assert_array_equal(np.isnan(adjusted), np.isnan(seen))
-    assert_allclose(adjusted[~np.isnan(seen)], adjust_p_values([0.01, 0.04, 0.03, 0.01], method))
-    nothing = adjust_p_values([np.nan, np.nan], method)
-    assert np.isnan(nothing).all()
-    assert adjust_p_values([], method).shape == (0,)
 
 
 def test_holm_multiplies_by_the_number_of_tests_left():
@@ -141,7 +113,8 @@ def test_holm_multiplies_by_the_number_of_tests_left():
         expected[i] = largest
     assert_allclose(adjust_p_values(P_VALUES, "holm"), expected)
     assert_allclose(adjust_p_values(P_VALUES), expected)
-    assert_allclose(adjust_p_values([0.02, 0.02, 0.9]), [0.06, 0.06, 0.9])
+    # Undefined ones stay, and do not count.
+    assert_allclose(adjust_p_values([[0.02, np.nan], [0.02, 0.9]]), [[0.06, np.nan], [0.06, 0.9]])
 
 
 def test_the_false_discovery_rate_is_scipy_s():
@@ -201,7 +174,6 @@ def worlds():
     """Yield worlds in which groups and tasks are hardly associated."""
     nearly_random = partial(world, 400, "multilabel", bias=0.03)
     yield "two groups", nearly_random(seed=1)
-    yield "one task", world(400, bias=0.03, seed=2)
     yield "classes", world(400, "multiclass", bias=0.03, n_groups=3, seed=3)
     yield "three groups", nearly_random(n_groups=3, seed=4)
     rng = np.random.default_rng(5)
@@ -242,28 +214,6 @@ def test_rates_of_training_rows_are_compared_in_groups_of_the_audited_sizes(audi
     audited = np.repeat([1, 0, 1, 0], [240, 60, 20, 80])[:, None]
     group = np.repeat(["a", "b"], [300, 100])
     assert trained.score(audited, audited, sensitive_features=group) == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("direction", ["A->T", "T->A"])
-def test_rates_of_the_user_s_own_have_no_error_and_certain_signs(direction):
-    rng, found = np.random.default_rng(0), []
-    own = {"A->T": [0.3, 0.6], "T->A": [0.4, 0.6]}  # of the task by group, of the group with it
-    rates = pd.DataFrame({1: own[direction]}, index=[0, 1])
-    auditor = DirectionalAuditor(direction, base=rates, reference="test")
-    for _ in range(200):
-        if direction == "A->T":
-            group = rng.integers(0, 2, 400)
-            label = (rng.random(400) < np.where(group, 0.6, 0.3)).astype(int)
-        else:
-            group, label = (rng.random(400) < 0.6).astype(int), rng.integers(0, 2, 400)
-        predicted = {"y_pred": rng.permutation(label), "sensitive_pred": rng.permutation(group)}
-        found.append(auditor.audit(label, **predicted, sensitive_features=group))
-    width = np.mean([one.high - one.low for one in found]) / 2
-    assert 0.85 <= width / (1.96 * np.std([one.value for one in found])) <= 1.25
-    table = found[0].table
-    assert_array_equal(table["sign_weight"], table["sign"])
-    assert_array_equal(table["direction_clear"], table["sign"] != 0)
 
 
 def binary(rng, tasks=1, rate=0.5):
@@ -338,33 +288,6 @@ def test_all_pairs_at_once_are_the_largest_deviation_of_the_resamples():
     half = (table[ENDS[1]] - table[ENDS[0]]).to_numpy() / 2
     np.testing.assert_allclose(half, np.quantile(largest, 0.95) * error.ravel(), rtol=0.15)
     np.testing.assert_allclose(table[ENDS].mean(axis=1), table["change"], atol=1e-12)
-    # Of two pairs, hardly wider than of one: 2.24 standard errors if they are independent.
-    two = auditor.audit(labels[:, 0], guesses[:, 0], sensitive_features=group).table
-    ratio = (two[ENDS[1]] - two[ENDS[0]]) / (two["high"] - two["low"])
-    assert ratio.between(1, 1.25, inclusive="left").all()
-    # Bonferroni's bound is the widest that it can be.
-    assert (half < 1.1 * stats.norm.isf(0.025 / 8) * error.ravel()).all()
-    assert (half > stats.norm.isf(0.025) * error.ravel()).all()
-
-
-def test_all_pairs_are_candidates_whatever_their_sign():
-    """MALS counts pairs that the labels choose, by noise that the changes share."""
-    rng = np.random.default_rng(0)
-    group, labels = rng.integers(0, 4, 4_000), (rng.random((4_000, 15)) < 0.4).astype(int)
-    guesses = np.where(rng.random(labels.shape) < 0.2, 1 - labels, labels)
-    auditor = MALSAuditor(reference="test")
-    table = auditor.audit(labels, guesses, sensitive_features=group).table
-    counts = table["sign"] == 1
-    assert 20 < counts.sum() < 40
-    width, whole = (table[high] - table[low] for low, high in (("low", "high"), ENDS))
-    # Of 60 independent pairs 3.34 standard errors, of 30 of them 3.14, of one 1.96.
-    assert (whole / width).mean() * 1.96 > 3.2
-    # Holm: the smallest p-value times the number of pairs.
-    guesses[(group == 0) & (np.arange(4_000) % 8 == 0)] = 1
-    table = auditor.audit(labels, guesses, sensitive_features=group).table
-    least = table["p_value"].idxmin()
-    assert table["p_adjusted"][least] == pytest.approx(60 * table["p_value"][least])
-    assert table["p_adjusted"].isna().equals(table["p_value"].isna())
 
 
 def test_pairs_of_few_changes_stay_as_wide_as_exact_bounds():
@@ -412,15 +335,10 @@ def test_worst_names_the_pair_and_covers_the_largest():
     moved = [(guesses - labels)[group == name, 1].mean() for name in "fm"]
     # Of two groups, the one of fewer rows is further from all rows.
     few, change = ("f", moved[0] - moved[1]) if share < 0.5 else ("m", moved[1] - moved[0])
-    assert (worst["group"], worst["task"]) == (few, 1)
+    assert (worst["group"], worst["task"], worst["n_changed"]) == (few, 1, 2)
     assert worst["change"] == pytest.approx(change * max(share, 1 - share))
     assert worst["low"] < worst["change"] < worst["high"]
     assert worst["low"] > 0 or worst["high"] < 0
-    assert worst["n_changed"] == 2
-    for auditor in (DirectionalAuditor(interval=None, reference="test"), LeakageAuditor(n_draws=2)):
-        result = auditor.audit(labels[:, 0], guesses[:, 0], sensitive_features=group)
-        with pytest.raises(ValueError, match="no simultaneous intervals: audit with an interval"):
-            result.worst()
 
 
 def test_required_rows_and_the_smallest_effect_are_each_others_reverse():
@@ -440,20 +358,6 @@ def test_required_rows_and_the_smallest_effect_are_each_others_reverse():
     errors = [((1 / 0.8 + 1 / 0.2) / 4 * (0.1 - mean**2)) ** 0.5 for mean in (0, 0.03)]
     by_hand = np.ceil((np.dot(tails, errors) / 0.03) ** 2)
     assert required_rows(0.03, 0.9, changed=0.1, groups=(0.8, 0.2)) == by_hand
-    # Of resamples that are too close together, the standard deviation counts.
-    wide = replace(result, statistics={"standard_error": 0.1})
-    needed = 1_000 * (stats.norm.isf(0.025) + stats.norm.ppf(0.8)) ** 2
-    assert required_rows(0.1, result=wide) == np.ceil(needed)
-    for effect, how, text in (
-        (0.0, {"changed": 0.2}, "effect must be a positive number"),
-        (0.1, {"changed": 0.05}, "changed must be a share"),
-        (0.1, {}, "either changed, or the result"),
-        (0.1, {"changed": 0.2, "power": 1.0}, "power must be a number between 0 and 1"),
-        (0.1, {"changed": 0.2, "confidence_level": 10**400}, "confidence_level must be a number"),
-        (0.1, {"changed": 0.2, "groups": (0.5, 0.4)}, "groups must be positive shares"),
-    ):
-        with pytest.raises(ValueError, match=text):
-            required_rows(effect, **how)
 
 
 @pytest.mark.parametrize("direction", ["A->T", "T->A"])
@@ -473,13 +377,3 @@ def test_no_change_is_larger_than_all_rows_allow(direction):
     assert (ends.max(axis=1) <= most + 1e-12).all()
     assert (ends.max(axis=1) > most - 1e-12).any()
     assert max(-result.low, result.high) <= most.mean() + 1e-12
-
-
-def test_an_interval_contains_a_value_that_is_larger_than_1():
-    """All of the one large group lose the label, and all of two small ones get it."""
-    group = np.repeat(["a", "b", "c"], [1_000, 50, 50])
-    labels = (group == "a").astype(int)
-    auditor = DirectionalAuditor().fit(labels, sensitive_features=group)
-    result = auditor.audit(labels, 1 - labels, sensitive_features=group)
-    assert result.value == pytest.approx(-(200 + 2 * 2_000) / 1_100 / 3)
-    assert result.low <= result.value <= result.high < -1

@@ -151,25 +151,12 @@ def test_values_intervals_and_verdicts_are_those_of_the_formulas(kind):
 
 @pytest.mark.parametrize("base", ["test", "train"])
 def test_weights_that_hardly_differ_change_nothing(base):
-    # Of rows that weigh the same, products are summed by group; of others, row by row.
+    """Of rows that weigh the same, products are summed by group; of others, row by row."""
     y, q, g, rng = drawn(5, groups=3, tasks=6)
     auditor = DirectionalAuditor(base=base).fit(y[:150], sensitive_features=g[:150])
-    assert_hardly_differs(auditor, (y, q), rng, sensitive_features=g)
-
-
-def test_groups_in_columns_and_one_of_some_tasks_are_read_the_right_way():
-    rng, n = np.random.default_rng(0), 400
-    task, other = rng.integers(0, 4, n), rng.integers(0, 4, n)
-    groups, predicted = (rng.random((2, n, 3)) < 0.3 + 0.1 * (task[:, None] == 1)).astype(int)
-    auditor = DirectionalAuditor("T->A", reference="test", groups="indicator")
-    columns = {"sensitive_features": groups, "sensitive_pred": predicted}
-    assert_hardly_differs(auditor, (task, other), rng, **columns)
-
-
-def assert_hardly_differs(auditor, labels, rng, **columns):
-    nearly = 1 + 1e-9 * rng.random(len(labels[0]))
     one, other = (
-        auditor.audit(*labels, **columns, sample_weight=weights) for weights in (None, nearly)
+        auditor.audit(y, q, sensitive_features=g, sample_weight=weights)
+        for weights in (None, 1 + 1e-9 * rng.random(len(g)))
     )
     assert_allclose(ends(one), ends(other), rtol=1e-7)
     assert_allclose(one.p_value, other.p_value, rtol=1e-6)
@@ -196,17 +183,6 @@ def test_a_p_value_is_small_exactly_where_the_interval_excludes_0(counts, level,
     assert ((table["p_value"] < 1 - level) == excludes).all()
 
 
-def test_intervals_of_a_large_cluster_stay_within_what_there_can_be():
-    for large in (100, 2_000, 20_000):
-        clusters = np.repeat(np.arange(25), [large] + [20] * 24)
-        rng = np.random.default_rng(large)
-        g = np.r_[0, 1, rng.integers(0, 2, len(clusters) - 2)]
-        y, q = ((rng.random(len(g)) < 0.3 + 0.1 * g).astype(int) for _ in range(2))
-        result = audit(y, q, g, clusters=clusters)
-        assert -1 <= result.low <= result.value <= result.high <= 1
-        assert result.statistics["degrees_of_freedom"] >= 1
-
-
 def test_an_interval_of_mals_may_reach_beyond_1():
     """Changes of shares are summed over groups: of two that change places, the sum is -2."""
     sex = np.repeat(["f", "m"], 40)
@@ -216,12 +192,8 @@ def test_an_interval_of_mals_may_reach_beyond_1():
     auditor = MALSAuditor().fit(labels, sensitive_features=sex)
     result = auditor.audit(labels, predicted, sensitive_features=sex)
     assert result.value == pytest.approx(2 / 42 - 1)
-    for low, high in (
-        (result.low, result.high),
-        (result.published_low, result.published_high),
-    ):
-        assert low < -1
-        assert high - result.value == pytest.approx(result.value - low)
+    assert result.low < -1
+    assert result.high - result.value == pytest.approx(result.value - result.low)
 
 
 def test_mals_of_eleven_positive_training_labels_says_one_number():
@@ -231,8 +203,6 @@ def test_mals_of_eleven_positive_training_labels_says_one_number():
     result = auditor.audit(more, less, sensitive_features=np.repeat(["f", "m"], 200))
     assert result.value == pytest.approx(0.8 - 8 / 11)
     assert result.published == pytest.approx(result.value)
-    for text in (result.sentence, str(result)):
-        assert "0.0000" not in text
     assert result.low < result.value < result.high
     # Of a task without predictions the value is no zero.
     result = auditor.audit(y, np.zeros(200, int), sensitive_features=g)
@@ -246,8 +216,6 @@ def test_mals_of_eleven_positive_training_labels_says_one_number():
     [
         # With 5 % false verdicts, more than 10 % happen in 3 of 100 such tests.
         ([0.25, 0.45], [0.25, 0.45], 1_000, NONE, 0.9, ""),
-        ([0.25, 0.26], [0.25, 0.26], 1_000, NONE, 0.9, ""),
-        ([0.3, 0.3, 0.3], [0.3, 0.3, 0.3], 1_000, NONE, 0.9, ""),
         (np.full((4, 6), 0.27), np.full((4, 6), 0.27), 1_000, NONE, 0.9, ""),
         ([0.3, 0.3], [0, 0], 1_000, NONE, 0.9, ""),
         ([0.25, 0.45], [0.15, 0.55], 2_000, "amplifies", 1, ""),

@@ -94,14 +94,6 @@ def test_labels_that_all_rows_have_are_so_in_any_order_of_fractional_weights(con
     assert (np.ptp(found) == 0) == (constant == [0, 1])
 
 
-def test_rows_of_one_group_are_refused_in_any_order_of_fractional_weights():
-    rows = rows_of("binary", 3) | {"sensitive_features": ["f"] * N, "sensitive_pred": ["f"] * N}
-    for seed in range(12):
-        rows["sample_weight"] = np.random.default_rng(seed).permutation(rows["sample_weight"])
-        with pytest.raises(ValueError, match="one group only, 'f'"):
-            DirectionalAuditor(reference="test").audit(**rows)
-
-
 @given(seed=st.integers(0, 2**16), random=st.randoms(use_true_random=False))
 @settings(max_examples=10)
 def test_simultaneous_intervals_do_not_depend_on_the_order_of_names(seed, random):

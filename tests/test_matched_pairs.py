@@ -120,16 +120,11 @@ def test_scores_have_the_t_interval_and_sign_swaps():
     assert np.isnan(row["ratio"])
 
 
-@pytest.mark.slow
 def test_few_skewed_differences_reach_as_far_as_their_skewness_needs():
-    """Of 300 data sets of 10 pairs, Student's t alone finds a difference in 10 %."""
-    rng, found = np.random.default_rng(0), 0
-    for _ in range(300):
-        scores = np.column_stack([rng.exponential(size=10), np.ones(10)])
-        row = of_two(scores, auditor=MatchedPairsAuditor(n_resamples=99)).table.iloc[0]
-        found += not row["low"] <= 0 <= row["high"]
-    assert found <= 23
-    # By hand: Hall's cubic of the upper end, T + 2aT² + 4a²T³/3 + a = −t, a = skewness/(6√n).
+    """Hall's cubic of the upper end, T + 2aT² + 4a²T³/3 + a = −t, where a = skewness/(6√n)."""
+    rng = np.random.default_rng(0)
+    scores = np.column_stack([rng.exponential(size=10), np.ones(10)])
+    row = of_two(scores, auditor=MatchedPairsAuditor(n_resamples=99)).table.iloc[0]
     d, part = scores[:, 0] - 1, stats.skew(scores[:, 0]) / (6 * 10**0.5)
     t = (d.mean() - row["high"]) / stats.sem(d)
     assert part > 0
@@ -210,14 +205,6 @@ def test_three_groups_are_compared_two_by_two():
     assert (table["group"] + table["other"]).tolist() == ["ab", "ac", "bc"]
     np.testing.assert_allclose(table["difference"], [2 / 3, 1, 1 / 3])
     assert (table["p_adjusted"] >= table["p_value"]).all()
-    missing, pairs = np.array(["f", "m", None, "m"], dtype=object), [1, 1, 2, 2]
-    for labels, sex, ids, message in (
-        (values, groups, np.repeat([1, 2, 3], 3), "There are 3 differences"),
-        (np.ones(200), np.arange(200) % 40, np.arange(200) // 2, "fewer: merge small ones"),
-        ([1, 0, 0, 1], missing, pairs, r"\(MatchedPairsAuditor\(missing='drop'\)\)"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            matched_difference(labels, sensitive_features=sex, pairs=ids)
 
 
 def test_classes_and_several_tasks():
@@ -226,7 +213,6 @@ def test_classes_and_several_tasks():
     assert matched_difference(answers, sensitive_features=groups, pairs=pairs) == 0.5
     how = {"sensitive_features": groups, "pairs": pairs, "pos_label": "no"}
     assert matched_difference(answers, **how) == -0.5
-    assert matched_difference([1, 2, 2, 2], **how | {"pos_label": 2}) == -0.5
     two = pd.DataFrame({"hire": [1, 0, 0, 0], "call": [1, 1, 1, 0]})
     table = audited(two, groups, pairs).table
     assert dict(zip(table["task"], table["difference"], strict=True)) == {"hire": 0.5, "call": 0.5}
@@ -242,33 +228,20 @@ def test_pairs_of_one_group_are_named_and_counted():
         [1, 0, 1, 0, 1, 1], [*"aba", None, *"ab"], [1, 1, 2, 2, 3, 3], auditor=auditor
     )
     assert (first(dropped, "n_pairs"), first(dropped, "n_unmatched")) == (2, 1)
-    # By its id, too, if other rows count for nothing.
-    ids, weight = ["x", "x", "y", "y", "z", "z"], [0, 0, 1, 1, 1, 1]
-    with pytest.warns(UncertaintyWarning, match="1 of 2 pairs .* left out: 'z'"):
-        audited([1, 0, 1, 0, 1, 0], list("ababaa"), ids, sample_weight=weight)
 
 
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
         ({"pairs": [1, 2, 3, 4]}, "pairs must give .* one id; each of 1, 2, 3 and 1 more has"),
-        ({"pairs": [1, 1, None, 2]}, "pairs has no id in 1 row"),
-        ({"pairs": None}, "pairs is None"),
-        ({"pairs": [1, 1]}, "pairs"),
         ({"y_pred": [1, 2, 2, 1]}, "y_pred holds 1 and 2: pass pos_label, or 0 and 1"),
-        ({"y_pred": [1, 0, np.nan, 1]}, "y_pred has missing or infinite values"),
-        ({"sensitive_features": ["a", "b", None, "b"]}, "sensitive_features"),
         ({"sample_weight": [1, 2, 1, 1]}, "the same for all rows of a pair"),
-        ({"sample_weight": [1.5, 1.5, 1, 1]}, "must be whole"),
-        ({"clusters": [1, 2, None, 1]}, "clusters has no id in 1 row"),
-        ({"pear": "x"}, r"'pear'. Did you mean 'pair'\?|'pear'"),
     ],
 )
 def test_bad_input_is_named(changed, says):
     given = {"y_pred": [1, 0, 0, 1], "sensitive_features": list("abab"), "pairs": [1, 1, 2, 2]}
-    given |= changed
     with pytest.raises(ValueError, match=says):
-        MatchedPairsAuditor().audit(given.pop("y_pred"), **given)
+        MatchedPairsAuditor().audit(**given | changed)
 
 
 def test_clusters_that_all_differ_alike_are_not_certain():
@@ -292,15 +265,3 @@ def test_of_several_differences_the_value_is_the_largest_and_holds_for_all():
     assert row["high"] < result.high
     assert result.p_value >= row["p_value"]
     assert (result.p_value < 0.05) == (result.verdict == "adds a difference")
-
-
-def test_columns_may_be_named_like_patterns():
-    tasks, pairs = [0, 1] * 14 + [1, 1] * 186, np.arange(400) // 2
-    made = {"*": tasks, "^s$": ["f", "m"] * 200, "^.*$": pairs, 'a "b"': pairs}
-    table = pytest.importorskip("pyarrow").table(made)
-    query = pytest.importorskip("duckdb").from_arrow(table)
-    for frame in (pd.DataFrame(made), pl.from_dict(made), pl.LazyFrame(made), table, query):
-        named = {"prediction": "*", "sensitive": "^s$", "pair": "^.*$"}
-        row = MatchedPairsAuditor().audit(frame, **named).table.iloc[0]
-        assert (row["group"], row["task"]) == ("f", "*")
-        assert row["difference"] == pytest.approx(-14 / 200)

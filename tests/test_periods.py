@@ -70,7 +70,6 @@ def ibis(rows):
 
 
 FRAMES = {
-    "ns": lambda rows: rows.astype({"at": "datetime64[ns]"}),
     "us": lambda rows: rows.astype({"at": "datetime64[us]"}),
     "tokyo": lambda rows: rows.assign(at=rows["at"].dt.tz_localize("Asia/Tokyo")),
     "new york": in_new_york,
@@ -78,11 +77,9 @@ FRAMES = {
     "text": lambda rows: rows.astype({"at": "string"}),
     "categories": lambda rows: rows.assign(at=rows["at"].astype(str).astype("category")),
     "polars": polars,
-    "polars lazy": lambda rows: polars(rows).lazy(),
     "polars zone": lambda rows: polars(in_new_york(rows)),
     "duckdb": duckdb,
     "duckdb zone": duckdb_in_new_york,
-    "dask": dask,
     "dask zone": lambda rows: dask(in_new_york(rows)),
     "ibis": ibis,
 }
@@ -117,13 +114,10 @@ def test_times_of_every_engine_are_in_weeks_and_hours_of_the_clock_on_the_wall(k
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("library", ["polars", "duckdb", "arrow"])
+@pytest.mark.parametrize("library", [polars, duckdb, pd.DataFrame])
 def test_dates_are_in_the_periods_of_the_calendar(library):
     rows = rows_at(ENDS).assign(at=lambda rows: rows["at"].dt.date)
-    rows["at"] = rows["at"].astype("date32[pyarrow]")
-    frame = {"polars": polars, "duckdb": duckdb, "arrow": lambda rows: rows}[library](rows)
-    for every in ("day", "week"):
-        assert_counted(frame, every)
+    assert_counted(library(rows.astype({"at": "date32[pyarrow]"})), "week")
 
 
 def test_a_missing_version_is_no_version():
@@ -136,9 +130,6 @@ def test_a_missing_version_is_no_version():
         known = timeline.periods.dropna(subset=["version"])
         assert known["version"].tolist() == ["v1", "v1", "v2"]
         assert timeline.version_changes == [("2024-01-08", "v2")]
-    mixed = rows.assign(version=["v1"] * 60 + ["rare"] * 10 + ["v1"] * 26)  # most rows decide
-    timeline = skbiasamp.audit_over(mixed, every="day", version="version", n_draws=19, **NAMED)
-    assert set(timeline.periods["version"].dropna()) == {"v1"}
 
 
 @pytest.mark.parametrize(
@@ -146,10 +137,8 @@ def test_a_missing_version_is_no_version():
     [
         ("hour", "2024-02-28 22:00", "2024-02-29 01:00", 4),
         ("day", "2024-02-27", "2024-03-02", 5),
-        ("day", "2023-02-27", "2023-03-02", 4),
         ("week", "2020-12-20", "2021-01-10", 4),  # 2020-W51 to W53 and 2021-W01
         ("month", "2023-11-30", "2024-02-01", 4),
-        ("quarter", "2023-09-30", "2024-04-01", 4),
         ("year", "1999-12-31", "2004-01-01", 6),
     ],
 )
@@ -159,19 +148,10 @@ def test_periods_without_rows_stand_between_the_others(every, first, last, n):
     assert list(counted.fillna(0) > 0) == [True] + [False] * (n - 2) + [True]
 
 
-def test_a_note_of_many_periods_is_shown_once():
-    pytest.importorskip("jinja2")
-    rows = rows_at([pd.Timestamp(f"2026-01-{day:02}") for day in (1, 2, 3, 12)])
-    html = skbiasamp.audit_over(rows, every="day", n_draws=19, **NAMED).to_html()
-    assert html.count("no rows in this period") == 1
-    assert "more: no rows in this period" in html
-
-
 def test_a_wrong_year_is_reported_before_its_periods_are_made():
     rows = rows_at([pd.Timestamp("2024-01-01"), pd.Timestamp("1024-01-01")])
-    for every, first in (("day", "1024-01-01"), ("week", "1024-W01"), ("hour", "1024-01-01T00")):
-        with pytest.raises(ValueError, match=rf"more than 10,000 periods from '{first}' to '2024"):
-            periods_of(rows, every)
+    with pytest.raises(ValueError, match=r"more than 10,000 periods from '1024-01-01' to '2024"):
+        periods_of(rows, "day")
 
 
 def test_text_of_year_and_month_is_a_month_and_no_day():
@@ -184,21 +164,8 @@ def test_text_of_year_and_month_is_a_month_and_no_day():
     assert names["quarter"] == ["2026-Q1", "2026-Q2"]
     with pytest.raises(ValueError, match="must hold dates that begin with year, month and day"):
         skbiasamp.audit_over(rows, every="day", **NAMED)
-    # Text that is no date is refused with one of the same length.
-    rows = rows_at(["01/02/2026"] * 4)
-    for every, example in (("hour", "'2026-11-21T23';"), ("day", "'2026-11-21';")):
-        with pytest.raises(ValueError, match=f"such as {example}"):
-            skbiasamp.audit_over(rows, every=every, **NAMED)
-
-
-def test_counts_have_no_columns_and_rows_without_a_time_are_counted():
-    counts = skbiasamp.Contingency.from_labels(
-        [0, 1] * 4, [0, 1] * 4, sensitive_features=list("ffmm") * 2
-    )
-    with pytest.raises(TypeError, match=r"^target names a column, and frame holds counts"):
-        skbiasamp.audit_over({"2026-01": counts, "2026-02": counts}, target="hired")
-    rows = pd.concat([rows_at(TIMES)] * 2, ignore_index=True)
-    rows["sex"] = rows["sex"].astype(object)
-    rows.loc[:2, "at"], rows.loc[0, "sex"] = None, None
-    with pytest.raises(ValueError, match=r"time has no value in 3 rows of column 'at'"):
-        skbiasamp.audit_over(rows, missing="drop", **NAMED)
+    with pytest.raises(ValueError, match=r"time has no value in 24 rows of column 'at'"):
+        skbiasamp.audit_over(rows_at([None, "2026-02-14"]), **NAMED)
+    # Names of the user's own are sorted as numbers.
+    timeline = skbiasamp.audit_over(rows_at([9, 10, 2]), every=None, n_draws=19, **NAMED)
+    assert timeline.periods["period"].tolist() == ["2", "9", "10"]

@@ -17,12 +17,9 @@ from values_only import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 from skbiasamp import Contingency
 from skbiasamp.metrics import (
     bias_disparity,
-    differential_fairness_amplification,
     directional_amplification,
     label_amplification,
     mals_amplification,
-    multi_attribute_amplification,
-    percentage_amplification,
 )
 
 looked_at = settings(max_examples=6)
@@ -39,21 +36,13 @@ def takes_what_it_uses(metric):
     return measured
 
 
-METRICS = {
-    "mals": mals_amplification,
-    "A->T": directional_amplification,
-    "A->T-negative": partial(directional_amplification, ties="negative"),
-    "A->T-train": partial(directional_amplification, base="train"),
-    "T->A": partial(directional_amplification, direction="T->A"),
-    "multi-A->T": multi_attribute_amplification,
-    "multi-T->A": partial(multi_attribute_amplification, direction="T->A"),
-    "multi-all": partial(multi_attribute_amplification, combinations="all", base="test"),
-    "multi-mals": partial(multi_attribute_amplification, direction=None),
-    "disparity": bias_disparity,
-    "differential-fairness": differential_fairness_amplification,
-    "percentage": percentage_amplification,
-    "label": label_amplification,
-}
+METRICS = [
+    mals_amplification,
+    directional_amplification,
+    partial(directional_amplification, ties="negative"),
+    partial(directional_amplification, base="train"),
+    bias_disparity,
+]
 AUDITORS = {
     "mals": MALSAuditor(),
     "A->T": DirectionalAuditor(),
@@ -64,8 +53,6 @@ AUDITORS = {
 }
 
 
-METRICS = {name: takes_what_it_uses(metric) for name, metric in METRICS.items()}
-every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 every_auditor = pytest.mark.parametrize("auditor", AUDITORS.values(), ids=AUDITORS)
 
 
@@ -132,20 +119,6 @@ def take(world, rows):
     return world | {key: value[rows] for key, value in audited(world).items()}
 
 
-@pytest.mark.parametrize("name", METRICS)
-@looked_at
-@given(worlds(weights=st.integers(1, 4)), st.sampled_from([0.1, 1 / 3, 7.25]))
-def test_the_unit_of_weights_changes_no_value(name, world, scale):
-    """Not even exact ties, which stay ties in tenths of a row. (Their order: check_auditor.)"""
-    metric = METRICS[name]
-    # Smoothing adds rows, and whole weights are more rows than fractional ones.
-    unsmoothed = {"concentration": 0.0} if name == "differential-fairness" else {}
-    if name != "A->T-train":  # which needs training labels
-        world = {key: value for key, value in world.items() if not key.endswith("_train")}
-    scaled = world | {"sample_weight": world["sample_weight"] * scale}
-    assert_close(metric(**scaled, **unsmoothed), metric(**world, **unsmoothed))
-
-
 @looked_at
 @given(worlds(("binary", "multilabel")), st.data())
 def test_probabilities_count_as_so_many_rows(world, data):
@@ -158,10 +131,8 @@ def test_probabilities_count_as_so_many_rows(world, data):
     four = {key: np.repeat(value, 4, axis=0) for key, value in audited(world).items()}
     hard = (np.arange(4) < quarters[..., None]).astype(int)
     four["y_pred"] = np.moveaxis(hard, -1, 1).reshape(-1, *shape[1:])
-    for name in ("mals", "A->T", "A->T-negative", "A->T-train", "disparity"):
-        assert_close(
-            METRICS[name](**world | {"y_pred": quarters / 4}), METRICS[name](**world | four)
-        )
+    for metric in map(takes_what_it_uses, METRICS):
+        assert_close(metric(**world | {"y_pred": quarters / 4}), metric(**world | four))
 
 
 @pytest.mark.parametrize("scale", [0.1, 1 / 3, 1e-6])
@@ -186,15 +157,6 @@ def test_halves_and_single_rows_add_up_to_the_whole(world, cut):
     assert first + second == second + first == counted(world)
     assert sum(counted(take(world, [row])) for row in range(len(world["y_true"]))) == counted(world)
     assert_frame_equal((first + second).to_frame(), counted(world).to_frame())
-    # With groups side by side, a value that one half has not seen is a group nobody is in.
-    both = np.transpose([world["sensitive_features"], world["sensitive_pred"]])
-    read = partial(counted, sensitive_pred=None, groups="marginal")
-    halves = (take(world, rows) for rows in (slice(cut), slice(cut, None)))
-    first, second = (
-        read(half, sensitive_features=part)
-        for half, part in zip(halves, (both[:cut], both[cut:]), strict=True)
-    )
-    assert first + second == read(world, sensitive_features=both)
 
 
 @pytest.mark.parametrize("direction", ["A->T", "T->A"])
@@ -272,12 +234,6 @@ def test_only_exact_ties_are_ties(ties):
     for unit, nudge in product((1, 10**6 + 3, 2**31 + 11, (2**53 - 1) // 21), (-1, 0, 1)):
         signs = signs_of([[6 * unit, 3 * unit], [8 * unit + nudge, 4 * unit]])
         assert (signs == ([0, 0] if ties == "zero" else [-1, -1])) == (nudge == 0)
-    # Products of Fibonacci's numbers differ by 1, which floats do not see from 2**53 on.
-    rows = [[1, 2], [2, 3]]
-    while sum(map(sum, rows)) <= 2**53:
-        assert signs_of(rows) != [0, 0]
-        (_, a), (_, b) = rows
-        rows = [[a, b], [b, a + b]]
 
 
 @looked_at
@@ -302,18 +258,6 @@ def test_ties_survive_fractional_weights(scale):
 
 
 @looked_at
-@given(worlds(weights=st.integers(1, 3)))
-def test_a_table_of_counts_holds_the_rows_and_can_be_read_back(world):
-    cells = counted(world)
-    frame = cells.to_frame()
-    assert frame["n"].sum() == world["sample_weight"].sum()
-    assert not frame.drop(columns="n").duplicated().any()
-    again = Contingency.from_counts(frame)
-    assert again == cells
-    assert_frame_equal(again.to_frame(), frame)
-
-
-@looked_at
 @given(worlds(), st.sets(st.sampled_from(["g0", "g1", "g2"]), min_size=1))
 def test_selected_groups_are_the_rows_of_these_groups(world, chosen):
     chosen &= set(world["sensitive_features"].tolist())
@@ -332,9 +276,6 @@ def test_selected_groups_are_the_rows_of_these_groups(world, chosen):
     guessed = world["sensitive_pred"][rows, None] == np.array(names)
     own = world["sensitive_features"][rows, None] == np.array(names)
     assert_close(selected.joint("group", "group_pred"), own.T.astype(int) @ guessed)
-    frame = selected.to_frame()
-    assert frame.loc[frame["group_pred"].isin(names), "n"].sum() == guessed.sum()
-    assert selected.select(groups=names).count("group_pred").tolist() == guessed.sum(0).tolist()
 
 
 @looked_at

@@ -18,7 +18,6 @@ from skbiasamp.metrics import (
     PercentageAuditor,
 )
 
-AUDITORS = [BiasDisparityAuditor, DifferentialFairnessAuditor, PercentageAuditor, LabelAuditor]
 SEX = ["f"] * 400 + ["m"] * 400
 COOKS = [1] * 300 + [0] * 100 + [1] * 100 + [0] * 300
 PREDICTED = [1] * 340 + [0] * 60 + [1] * 70 + [0] * 330
@@ -43,45 +42,32 @@ def test_the_table_has_the_log_ratio_of_each_pair_of_groups_and_outcome():
     assert list(table["task"]) == [1, 0]
     assert result.value == pytest.approx(math.log(0.825 / 0.15) - math.log(3))
     assert result.statistics["epsilon_labels"] == pytest.approx(math.log(3))
-    # Three groups have three pairs, and columns two outcomes each.
-    rng = np.random.default_rng(0)
-    columns = [pd.DataFrame(rng.integers(2, size=(300, 2)), columns=["cook", "drive"])] * 2
-    table = auditor.audit(*columns, sensitive_features=rng.choice(list("xyz"), 300)).table
-    tasks = ("cook", "drive", "not cook", "not drive")
-    pairs = {(g, t) for g in ("x / y", "x / z", "y / z") for t in tasks}
-    assert set(zip(table["group"], table["task"], strict=True)) == pairs
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @pytest.mark.parametrize(
-    ("auditor", "model", "n_train"),
+    ("auditor", "model"),
     [
         # One label in ten is predicted: ε is larger for the few positives alone.
-        (DifferentialFairnessAuditor, (2000, 6, 0.5, 0.1, 0.0), 0),
+        (DifferentialFairnessAuditor, (2000, 6, 0.5, 0.1, 0.0)),
         # 20 predicted rows are further from equal than 500 labelled ones.
-        (PercentageAuditor, (1000, 3, 0.5, 0.04, 0.0), 0),
+        (PercentageAuditor, (1000, 3, 0.5, 0.04, 0.0)),
         # Noise in a denominator makes a mean of relative changes too large.
-        (BiasDisparityAuditor, (400, 4, 0.1, 0.8, 0.02), 0),
-        # Few labelled rows: 40 % false before exact bounds.
-        (BiasDisparityAuditor, (200, 5, 0.03, 0.98, 0.02), 300),
+        (BiasDisparityAuditor, (400, 4, 0.1, 0.8, 0.02)),
     ],
 )
-def test_where_there_is_nothing_hardly_anything_is_found(auditor, model, n_train):
+def test_where_there_is_nothing_hardly_anything_is_found(auditor, model):
     rng, found, missed, values = np.random.default_rng(1), 0, 0, []
     for _ in range(60):
-        own = auditor(reference="test")
-        if n_train:
-            own = auditor().fit(random_group(n_train, *model[1:], rng))
-        result = own.audit(random_group(*model, rng))
+        result = auditor(reference="test").audit(random_group(*model, rng))
         found += not result.low <= 0 <= result.high
         missed += not result.published_low <= 0 <= result.published_high
         values.append(result.published)
         assert (result.p_value < 0.05) <= (not result.low <= 0 <= result.high)
-    assert found <= (3 if n_train else 7)  # 3 if the level were exactly 5 %
+    assert found <= 7  # 3 if the level were exactly 5 %
     assert missed <= 8
-    if not n_train:
-        assert np.mean(values) > 2 * np.std(values) / 60**0.5
+    assert np.mean(values) > 2 * np.std(values) / 60**0.5
 
 
 def test_the_interval_of_a_ratio_that_is_clearly_the_largest_is_by_hand():
@@ -116,25 +102,12 @@ def test_a_ratio_that_is_infinite_or_of_one_group_is_not_measured_and_says_why()
     assert "a ratio of rates is infinite" in result.sentence
     assert "concentration=1" in result.sentence
     assert json.loads(result.to_json())["value"] is None
-    smoothed = auditor.set_params(concentration=1.0)
-    assert smoothed.audit(COOKS, predicted, sensitive_features=SEX).verdict == "amplifies"
     auditor = DifferentialFairnessAuditor().fit(COOKS, sensitive_features=SEX)
     rows = COOKS[:400], PREDICTED[:400]
     with pytest.warns(UndefinedMetricWarning, match="no audited rows for group 'f / m'"):
         result = auditor.audit(*rows, sensitive_features=SEX[:400])
     assert np.isnan(result.value)
     assert result.verdict == "not measured"
-
-
-def test_too_many_pairs_of_groups_are_refused_before_memory_is():
-    group = np.arange(1600) % 80
-    label = np.tile([0, 1], 800)
-    both = np.stack([label, 1 - label], axis=1)
-    cells = Contingency.from_labels(both, both, sensitive_features=group)
-    auditor = DifferentialFairnessAuditor(reference="test")
-    with pytest.raises(ValueError, match="at most 10,000 pairs of groups and outcomes; got 12,640"):
-        auditor.audit(cells)
-    assert auditor.set_params(interval=None).audit(cells).value == 0
 
 
 def test_a_perfect_model_may_change_a_ratio_by_the_rows_that_did_not_show_it():
@@ -196,20 +169,6 @@ def test_intervals_of_distances_that_noise_makes_larger_cover():
     assert 184 <= inside <= 198
 
 
-def test_a_task_that_is_never_predicted_leaves_the_others_as_they_are():
-    rng = np.random.default_rng(6)
-    sex, label = rng.choice(["f", "m"], 200), rng.integers(0, 2, (200, 2))
-    guess = np.column_stack([np.where(rng.random(200) < 0.2, 1, label[:, 0]), np.zeros(200, int)])
-    auditor = PercentageAuditor(reference="test")
-    with pytest.warns(UndefinedMetricWarning):
-        result = auditor.audit(label, guess, sensitive_features=sex)
-    table = result.table.set_index("task")
-    assert table.loc[1, ["amplification", "low", "high", "p_value"]].isna().all(axis=None)
-    alone = auditor.audit(label[:, 0], guess[:, 0], sensitive_features=sex)
-    assert result.value == pytest.approx(alone.value)
-    assert [result.low, result.high] == pytest.approx([alone.low, alone.high], abs=0.01)
-
-
 def test_label_amplification_has_the_tests_and_intervals_of_a_difference_of_paired_rates():
     rng = np.random.default_rng(5)
     task = (rng.random(300) < 0.7).astype(int)
@@ -232,28 +191,7 @@ def test_label_amplification_does_not_depend_on_groups():
     rng = np.random.default_rng(5)
     runs = [(rng.random(200) < 0.4).astype(int) for _ in range(5)]
     task = runs.pop()
-    alone = LabelAuditor().fit(task).audit(task, runs[0])
-    columns = pd.DataFrame({"f": rng.integers(0, 2, 200), "old": rng.integers(0, 2, 200)})
-    auditor = LabelAuditor(groups="indicator").fit(task, sensitive_features=columns)
-    result = auditor.audit(task, runs[0], sensitive_features=columns)
-    assert [result.value, result.low] == pytest.approx([alone.value, alone.low])
     models, auditor = {"old": runs[:2], "new": runs[2:]}, LabelAuditor(reference="test")
-    how = {"auditor": auditor, "limit": 0.1, "sensitive_features": columns["f"]}
+    how = {"auditor": auditor, "limit": 0.1, "sensitive_features": rng.integers(0, 2, 200)}
     found = skbiasamp.compare(task, models, **how)["label amplification"].table
     pd.testing.assert_frame_equal(found, auditor.compare(task, models).table)
-
-
-@pytest.mark.parametrize("auditor", AUDITORS)
-def test_they_have_no_interval_where_tasks_were_summed_by_themselves(auditor):
-    duckdb = pytest.importorskip("duckdb")
-    rng = np.random.default_rng(9)
-    frame = pd.DataFrame(rng.integers(2, size=(400, 5)), columns=["sex", *"abcd"])
-    one = auditor(reference="test")
-    columns = {"target": ["a", "b"], "prediction": ["c", "d"], "sensitive": "sex"}
-    cells = Contingency.from_frame(duckdb.from_df(frame), joint=False, **columns)
-    assert cells.summed == "tasks"
-    result = one.audit(cells)
-    assert result.value == pytest.approx(one.audit(frame, **columns).value)
-    if auditor is not LabelAuditor:
-        assert math.isnan(result.low)
-        assert result.verdict == "not measured"

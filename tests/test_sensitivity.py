@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import linprog
 
 import skbiasamp
-from skbiasamp import DirectionalAuditor, MALSAuditor
+from skbiasamp import DirectionalAuditor
 
 
 @pytest.fixture(scope="module")
@@ -77,12 +77,9 @@ def test_a_base_of_the_training_labels_is_one_of_two_groups(world):
     end = min(result.low, result.high, key=abs)
     shares = result.sensitivity()["share"]
     np.testing.assert_allclose(shares, np.abs(end) * np.array([1, 2, 2]), rtol=1e-12)
-    others = MALSAuditor(interval=None), DirectionalAuditor("T->A", interval=None)
-    for other, said in ((auditor, "base='train' of two groups"), *((a, "A->T") for a in others)):
-        other.fit(labels, sensitive_features=group)
-        result = other.audit(labels, predicted, sensitive_features=group, sensitive_pred=group)
-        with pytest.raises(ValueError, match=said):
-            result.sensitivity()
+    result = auditor.fit(labels, sensitive_features=group)
+    with pytest.raises(ValueError, match="base='train' of two groups"):
+        auditor.audit(labels, predicted, sensitive_features=group).sensitivity()
 
 
 @pytest.mark.slow
@@ -92,11 +89,6 @@ def test_the_report_says_how_many_labels_may_be_wrong(world):
     report = skbiasamp.audit(labels, predicted, **how)
     robust, first = report.facts.robust, report["directional A->T"].sensitivity().loc[1]
     assert (robust.wrong, robust.labels) == (round(first["share"] * first["n"]), first["n"])
-    text = (
-        f"if about {robust.wrong} of {robust.labels:,} labels of group {first['group']} are wrong. "
-        f"Wrong means here: labelled “{robust.task}” {first['label']}."
-    )
-    assert text in report.to_html()
     # Of 30 tasks no single pair decides: all rates together do.
     draws = np.random.default_rng(0).random((3000, 30))
     both = [(draws < 0.4 + by * (group == 1)[:, None]).astype(int) for by in (0.1, 0.3)]
@@ -154,10 +146,5 @@ def test_labels_are_taken_from_classes_that_have_some():
 def test_without_a_clear_effect_there_is_nothing_to_lose(world):
     group, labels, _ = world
     auditor = DirectionalAuditor().fit(labels, sensitive_features=group)
-    alike, sex = [1, 0] * 40, ["f"] * 40 + ["m"] * 40
-    balanced = DirectionalAuditor().fit(alike, sensitive_features=sex)
-    for result in (
-        auditor.audit(labels, labels, sensitive_features=group),
-        balanced.audit(alike, [1] * 80, sensitive_features=sex),
-    ):
-        assert result.sensitivity()["share"].isna().all()
+    result = auditor.audit(labels, labels, sensitive_features=group)
+    assert result.sensitivity()["share"].isna().all()

@@ -123,12 +123,3 @@ def test_few_rows_say_no_more_than_a_value_can_reach_and_rows_of_one_group_nothi
     assert 0 < len(table) < len(both)
     # Two groups: by no more than 1.
     assert table[["low", "high"]].abs().max(axis=None) == 1
-    numbers = pd.DataFrame({"number": np.arange(len(rows))})
-    for frame, depth, said in (
-        (rows[["sex"]], 1, "no value of its columns is in rows of two groups"),
-        (numbers, 2, r"no value of 'number' is in 100 rows. Bin numbers first"),
-        (rows[COLUMNS], 0, "depth"),
-        (rows[COLUMNS][:10], 2, "frame"),
-    ):
-        with pytest.raises(ValueError, match=said):
-            explanation.subgroups(frame, depth=depth)

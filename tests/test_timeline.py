@@ -1,8 +1,5 @@
 """A model watched over time: what raises an alarm, what does not, and what is reported."""
 
-import itertools
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +9,6 @@ import skbiasamp
 from skbiasamp import (
     Contingency,
     DirectionalAuditor,
-    DPAAuditor,
     LeakageAuditor,
     MALSAuditor,
     MultiAttributeAuditor,
@@ -182,13 +178,6 @@ def test_a_change_of_one_group_is_found_and_named(changed, watched):
     assert later["alarm"].all()  # an alarm stays until a new watch begins
     gap = (frame["value"] - frame["expected"]).to_numpy()
     assert frame["difference"].to_numpy() == pytest.approx(gap, nan_ok=True)
-    # The sentence has the means since then, by rows.
-    since = frame.query("period >= @timeline.onset")
-    value, expected = (np.average(since[one], weights=since["n"]) for one in ("value", "expected"))
-    mean, usual = (f"{200 * one:+.1f} percentage points" for one in (value, expected))
-    assert f"what the model adds to the gap is {mean} on average, and {usual} would be" in (
-        timeline.sentence.replace("−", "-")
-    )
     # By hand, of the rows of the reference and of those since the change. Rates are rounded as
     # they are shown, so that the gap is the difference of what stands beside it.
     gap = timeline.facts.gap
@@ -217,12 +206,6 @@ def test_the_group_that_is_worse_off_over_time_is_that_of_the_rows(changed, want
     assert who.group == after.idxmin()
     assert (who.before, who.after) == pytest.approx((before[who.group], after.min()), abs=1e-12)
     assert who.loses == (after.min() < before[who.group])
-    # Text and picture count one outcome, and the picture says which end of it is better.
-    (first,) = timeline.to_document().sections[0].items
-    task = timeline.facts.moved[0].task
-    least = "least" if task == str(wanted) else "most"
-    assert f"predicted “{task}” {least} often" in first.answers[0].text
-    assert ("worse off" in first.picture.ends[0]) == (task == str(wanted))
 
 
 def test_a_period_is_the_audit_of_its_rows(changed):
@@ -264,15 +247,6 @@ def test_a_group_missing_in_a_period_is_said(steady):
     pairs = found.to_frame(pairs=True).set_index(["period", "group"])
     assert np.isnan(pairs.loc[("2026-06", "f"), "value"])
     assert found.verdict == "no alarm"
-    # One group alone has a share of 1 of every task (MALS), and a gap of 0.
-    of_mals = skbiasamp.audit_over(rows, reference=3, auditor=MALSAuditor(), **NAMED)
-    for each in (found, of_mals):
-        row = each.to_frame().set_index("period").loc["2026-06"]
-        assert row[["value", "low", "high"]].isna().all()
-        assert "2026-06" in each.to_html()
-    rows = steady[(steady["sex"] == "f") | (steady["day"].dt.month > 2)]
-    with pytest.raises(ValueError, match=r"reference has rows of one group only, 'f', and other"):
-        skbiasamp.audit_over(rows, reference=2, **NAMED)
 
 
 def test_new_groups_and_classes_are_left_out_and_counted(steady):
@@ -288,92 +262,21 @@ def test_new_groups_and_classes_are_left_out_and_counted(steady):
         "9 rows of the class 'later', which the reference lacks, are left out.",
     ]
     assert found.to_frame().set_index("period").loc["2026-06", "n"] == len(june) - 16
-    with pytest.raises(ValueError, match=r"period 2026-06 has the group 'x', which the reference"):
-        skbiasamp.audit_over(rows, reference=3, pos_label="yes", strict=True, **NAMED)
-    # Of new groups alone nothing is left.
-    periods = {f"2026-0{month}": period_of(5) for month in range(1, 5)}
-    periods["2026-03"] = Contingency.from_labels(
-        [0, 1] * 10, [0, 1] * 10, sensitive_features=["x", "y"] * 10
-    )
-    found = skbiasamp.audit_over(periods, reference=1, n_draws=19)
-    assert found.to_frame().set_index("period").loc["2026-03", "role"] == "no rows"
-    assert [note["text"] for note in found.notes if note["period"] == "2026-03"] == [
-        f"10 rows of the group '{name}', which the reference lacks, are left out." for name in "xy"
-    ]
 
 
-def test_bad_input_says_what_to_do(steady):
-    for change, options, text in (
-        ({"day": "21/11/2026"}, {}, r"begin with year, month and day.*21/11.*column 'day'"),
-        ({"day": "2026-13-45"}, {}, r"must hold dates that begin with year"),
-        ({"day": 20261121}, {}, r"time must hold dates or times"),
-        ({"day": None}, {}, r"time must hold dates or times|no value in 12,000 rows"),
-        ({}, {"time": None}, r"time must name the column of dates"),
-        ({}, {"time": "dya"}, r"there is no column 'dya'"),
-        ({}, {"version": np.array([])}, r"version must name a column"),
-        ({}, {"every": "fortnight"}, r"every must be one of"),
-        ({}, {"reference": 11}, r"reference must be a number of first periods from 1 to 10"),
-        ({}, {"reference": "2025-01"}, r"reference must name a period that has rows"),
-        ({}, {"reference": 0.5}, r"reference must be a number of first periods, the name"),
-        ({}, {"alpha": 1}, r"alpha must be a number between 0 and 1"),
-        ({}, {"alpha": 0.0}, r"alpha must be a number between 0 and 1"),
-        ({}, {"prediction": None}, r"nothing to audit"),
-        ({}, {"n_draws": 3}, r"n_draws must be"),
-        ({}, {"auditor": "directional"}, r"auditor must be"),
-        ({}, {"favourable": "yes"}, r"favourable must name a class or task; got 'yes'"),
-    ):
-        with pytest.raises((ValueError, TypeError), match=text):
-            skbiasamp.audit_over(steady.assign(**change), **NAMED | options)
-
-
-def test_notes_of_one_row_and_of_two_groups_are_sentences_and_names_are_sorted_as_numbers():
-    first, second = ["f", "m", "x"] * 20 + [None], ["f"] * 20 + ["y", None]
-    rows = pd.DataFrame(
-        {"batch": [9] * 61 + [10] * 22 + [2] * 61, "sex": [*first, *second, *first]}
-    )
-    rows["hired"] = rows["predicted"] = np.arange(144) % 2
-    how = NAMED | {"time": "batch", "every": None, "missing": "drop", "n_draws": 19}
-    found = skbiasamp.audit_over(rows, **how)
-    assert list(found.to_frame()["period"]) == ["2", "9", "10"]
-    assert [one["text"] for one in found.notes if one["period"] == "10"] == [
-        "1 row without a sensitive feature was left out.",
-        "1 row of the group 'y', which the reference lacks, is left out.",
-        "no rows of 'm' and 'x': their pairs are not measured in this period.",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("auditor", "month", "weight"),
-    [
-        (DPAAuditor, "2025-12", 1.0),
-        (LeakageAuditor, "2026-05", 0.5),
-        (LeakageAuditor, "2026-11", 1.0),
-    ],
-)
-def test_a_period_of_too_few_rows_for_an_attacker_is_not_measured(steady, auditor, month, weight):
-    rows = steady[steady["day"].dt.month.isin([1, 2, 4, 6])].assign(w=weight)
-    few, rows = rows.iloc[:4].assign(day=pd.Timestamp(f"{month}-01")), rows[::5]
-    options = NAMED | {"reference": 2, "n_draws": 19, "weight": "w"}
-    options["auditor"] = auditor(n_draws=1, n_resamples=9)
+def test_a_period_of_too_few_rows_for_an_attacker_is_not_measured(steady):
+    rows = steady[steady["day"].dt.month.isin([1, 2, 4, 6])]
+    few, rows = rows.iloc[:4].assign(day=pd.Timestamp("2026-05-01")), rows[::5]
+    options = NAMED | {"reference": 2, "n_draws": 19}
+    options["auditor"] = LeakageAuditor(n_draws=1, n_resamples=9)
     timeline = skbiasamp.audit_over(pd.concat([rows, few]), **options)
     frame = timeline.to_frame().set_index("period")
-    own, june = frame.loc[month], frame.loc["2026-06"]
-    assert own["n"] == 4 * weight
+    own, june = frame.loc["2026-05"], frame.loc["2026-06"]
     assert np.isnan([own["value"], own["low"], own["expected"], own["difference"]]).all()
-    assert not own["alarm"]
-    (note,) = (note["text"] for note in timeline.notes if note["period"] == month)
+    (note,) = (note["text"] for note in timeline.notes if note["period"] == "2026-05")
     assert note.startswith("not measured: cv must leave every fold a row; got 5 folds and 4 rows.")
     assert np.isfinite([june["value"], june["p_adjusted"]]).all()
     assert timeline.verdict == "no alarm"
-    if month == "2026-11":  # the last period changes nothing before it
-        alone = skbiasamp.audit_over(rows, **options).to_frame().drop(columns="expected")
-        kept = timeline.to_frame()[: len(alone)].drop(columns="expected")
-        pd.testing.assert_frame_equal(kept, alone)
-        few = pd.concat([rows[rows["day"].dt.month == 1], few])
-        options["reference"] = 1
-        assert skbiasamp.audit_over(few, **options).verdict == "not measured"
-        with pytest.raises(ValueError, match="cv must leave every fold a row; got 5 folds and 4 r"):
-            skbiasamp.audit_over(few, **options | {"reference": "2026-11"})
 
 
 def in_words(rows, names):
@@ -400,45 +303,7 @@ def test_any_class_may_be_the_positive_one(changed):
         pd.testing.assert_frame_equal(found[0], other)
 
 
-def test_a_period_without_the_positive_class_is_read_as_the_reference_is(steady):
-    rows = in_words(steady, {0: "yes", 1: "no"})
-    june = rows["day"].dt.month == 6
-    rows.loc[june, "hired"], rows.loc[june, "predicted"] = "yes", "maybe"
-    counts = in_months(rows)
-    found = skbiasamp.audit_over(counts, reference=3, pos_label="no", n_draws=99)
-    text = f"{june.sum():,} rows of the class 'maybe', which the reference lacks, are left out."
-    assert {"period": "2026-06", "text": text} in found.notes
-    other = counts["2026-07"].with_positive("yes")
-    with pytest.raises(ValueError, match=r"positive class of one contingency is 'no'"):
-        skbiasamp.audit_over(counts | {"2026-07": other}, reference=3, pos_label="no", n_draws=99)
-
-
 # ------------------------------------------------------------------ page and picture
-
-
-def test_a_period_of_few_rows_does_not_squeeze_the_picture(changed):
-    pytest.importorskip("matplotlib").use("Agg")
-    from skbiasamp.plotting import TimelineDisplay
-
-    last = changed["day"].max() + pd.DateOffset(months=1)
-    rows = pd.concat([changed, changed[:2].assign(day=last, hired=0, predicted=1)])
-    rows["sex"] = rows["sex"].replace("f", "<f>")
-    timeline = skbiasamp.audit_over(rows, reference=3, **NAMED)
-    most = timeline.to_frame()["high"].max()
-    assert most > 0.9
-    axes = TimelineDisplay.from_timeline(timeline).ax_
-    assert axes.get_ylim()[1] < most / 2
-    pytest.importorskip("jinja2")
-    html = timeline.to_html()
-    assert f"{last:%Y-%m}: few rows, and values or intervals beyond the picture." in html
-    dots = re.findall(r'<circle class="dot" cx="[\d.]+" cy="(.*?)"', html)
-    assert min(map(float, dots)) >= 0
-    # Names are escaped, and without a period to compare nothing is measured.
-    assert "sex = &lt;f&gt;" in html
-    assert "<f>" not in html
-    empty = skbiasamp.audit_over(rows[rows["day"] < "2026-03-01"], reference=2, **NAMED)
-    assert empty.verdict == "not measured"
-    assert "no period can be compared with the reference" in empty.to_html()
 
 
 def test_the_display_shows_value_reference_alarms_and_versions(watched):
@@ -451,23 +316,8 @@ def test_the_display_shows_value_reference_alarms_and_versions(watched):
     assert set(display.reference_line_.get_ydata()) == {watched.reference["value"]}
     assert list(display.alarms_.get_xdata()) == list(np.flatnonzero(frame["alarm"]))
     assert [line.get_xdata()[0] for line in display.version_lines_] == [5.5]
-    # The reference is shaded; where the change began is an estimate, and so a line.
-    (span,) = (patch.get_extents() for patch in display.ax_.patches)
-    ends = display.ax_.transData.transform([[-0.5, 0], [2.5, 0]])[:, 0]
-    assert (span.x0, span.x1) == pytest.approx(tuple(ends))
-    (line,) = (line for line in display.ax_.lines if "estimate" in str(line.get_label()))
-    assert set(line.get_xdata()) == {list(frame["period"]).index(watched.onset)}
-    assert display.ax_.get_title() == "directional, group → task: alarm"
     assert display.mean_ is None
-    pair = TimelineDisplay.from_timeline(watched, pair=("f", 1))
-    assert pair.band_ is None
-    assert "sex = f" in pair.ax_.get_title()
-    with pytest.raises(ValueError, match=r"pair must be a group and a task"):
-        TimelineDisplay.from_timeline(watched, pair=("x", 1))
-    with pytest.raises(TypeError, match=r"from_timeline draws a Timeline, got DataFrame"):
-        TimelineDisplay.from_timeline(frame)
-    with pytest.raises(ValueError, match=r"lacks the columns 'high' and 'low'"):
-        TimelineDisplay(frame.drop(columns=["low", "high"]))
+    assert "sex = f" in TimelineDisplay.from_timeline(watched, pair=("f", 1)).ax_.get_title()
 
 
 def test_many_periods_are_drawn_with_a_mean_by_rows():
@@ -503,18 +353,6 @@ def test_a_reference_whose_periods_differ_by_more_than_chance_is_noted():
         timeline = skbiasamp.audit_over(periods, reference=6, random_state=0)
         texts = " ".join(note["text"] for note in timeline.notes)
         assert ("differ from one another by more than chance" in texts) == noted
-
-
-def test_counts_that_are_not_whole_are_said_to_be_few_rows():
-    rng = np.random.default_rng(0)
-    cells = list(itertools.product("fm", (0, 1), (0, 1)))
-    months = {}
-    for month in ("2026-01", "2026-02", "2026-03"):
-        table = pd.DataFrame(cells, columns=["group", "task", "task_pred"])
-        table["n"] = rng.integers(50, 150, len(table)) + 0.5
-        months[month] = Contingency.from_counts(table)
-    texts = [note["text"] for note in skbiasamp.audit_over(months).notes]
-    assert any("each cell is one row with a weight: 8 rows of weight" in one for one in texts)
 
 
 @pytest.mark.parametrize("formula", ["change", "published"])
