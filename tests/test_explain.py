@@ -1,4 +1,4 @@
-"""Parts of a value: they sum to it, equal what is known, and hold where the truth is known."""
+"""Parts of a value: they sum to it, and equal what is known."""
 
 import os
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from document_parts import table_of
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor
@@ -430,6 +431,15 @@ def test_probabilities_are_explained_and_logits_are_not():
     assert any("scores" in name for name in report)
     soft = rows.assign(decision=rows["score"])  # no decisions yet
     assert audited(soft, y_score=rows["score"], **every).explanation is None
+
+
+def test_many_strata_fit_on_a_screen():
+    rows = sample(2000, push=1.5)
+    report = audited(rows, given=np.random.default_rng(0).integers(30, size=2000))
+    *largest, others, whole = (row.cells[0].value for row in table_of(report, "why-strata").rows)
+    strata = report.explanation.strata["value"].sort_values()
+    assert sorted(largest) == pytest.approx(strata[-6:].tolist())
+    assert (others, whole) == pytest.approx((strata[:-6].sum(), report.value), abs=EXACT)
 
 
 @pytest.mark.parametrize("missing", ["drop", "group"])

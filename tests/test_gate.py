@@ -111,17 +111,13 @@ def test_a_group_that_is_too_small_to_compare_with_does_not_pass(trained):
     hired = (skill + rng.normal(size=1400) > 0.5).astype(int)
     predicted = (sex == "m").astype(int)  # whatever women and men are labelled
     whole = {"y_train": hired, "sensitive_train": sex} if trained else {}
-    for n_men in (0, 1, 2, 12, 29) if trained else (1, 2, 12, 29):
+    for n_men in (1, 2, 12, 29):
         rows = slice(0, 700 + n_men)
         report = report_of(predicted[rows], hired[rows], sex[rows], **whole)
         (result,) = report.values()
         assert report.gate(0.02).outcome in ("inconclusive", "not measured", "failed")
-        if n_men == 0:
-            assert result.verdict == "not measured"
-            assert "Only one group has rows" in result.sentence
-        else:
-            assert result.high > 0.1
-            assert result.low <= result.value <= result.high
+        assert result.high > 0.1
+        assert result.low <= result.value <= result.high
 
 
 PAIRS = [DirectionalAuditor, MALSAuditor, MultiAttributeAuditor]

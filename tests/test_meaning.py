@@ -69,9 +69,9 @@ def test_sets_need_no_labels_where_these_do_not_enter():
         assert with_labels.published == without.published
 
 
-def people(n=600):
+def people():
     rng = np.random.default_rng(0)
-    sex, label = rng.choice(["male", "female"], n), (rng.random(n) < 0.4).astype(int)
+    sex, label = rng.choice(["male", "female"], 600), (rng.random(600) < 0.4).astype(int)
     return pd.DataFrame({"y": label, "p": 1 - label, "sex": sex})
 
 

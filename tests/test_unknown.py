@@ -198,6 +198,31 @@ def test_a_verdict_that_holds_is_that_of_all_completions():
         assert np.isclose(report.unknown.high, max(result.high for result in results))
 
 
+def test_a_verdict_beside_training_that_holds_is_that_of_rows_in_any_group():
+    rng = np.random.default_rng(1)
+    names, n_held = np.array(["a", "b", "c"], dtype=object), 0
+    for _ in range(12):
+        group = rng.integers(0, 3, 1000)
+        label = (rng.random(1000) < 0.3 + 0.15 * group).astype(int)
+        noise = rng.random(1000) < rng.choice([0.3, 0.5, 0.7])
+        predicted = np.where(noise, rng.random(1000) < 0.4 + 0.05 * group, label).astype(int)
+        sex = names[group]
+        sex[980:] = None
+        auditor = DirectionalAuditor().fit(label, sensitive_features=names[group])
+        how = {"auditor": auditor, "missing": "bounds", "random_state": 0}
+        report = skbiasamp.audit(label, predicted, sensitive_features=sex, **how)
+        if report.unknown.verdict != "holds":
+            continue
+        n_held += 1
+        for _ in range(20):
+            of_kind = rng.integers(0, 3, 4)
+            sex[980:] = names[of_kind[2 * label[980:] + predicted[980:]]]
+            result = auditor.audit(label, predicted, sensitive_features=sex)
+            assert result.verdict == report.facts.verdict
+            assert report.unknown.low <= result.low <= result.high <= report.unknown.high
+    assert n_held >= 3
+
+
 def turns_by_hand(n, k, zeros, ones, group):
     """Return how few rows move an impact ratio to the other side of four fifths."""
     below = k[group] / n[group] < 0.8 * max(k / n)
