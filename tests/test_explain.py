@@ -1,4 +1,4 @@
-"""Parts of a value: they sum to it, equal what is known, and hold where the truth is known."""
+"""Parts of a value: they sum to it, and equal what is known."""
 
 import os
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from document_parts import parts_of
+from document_parts import table_of
 
 import skbiasamp
-from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, NumericAuditor
+from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor
 from skbiasamp.plotting import WaterfallDisplay
 
 EXACT = 1e-12
@@ -95,8 +95,6 @@ def test_several_tasks_and_strata_of_two_columns():
     explanation = skbiasamp.explain(label, decision, sensitive_features=group, **how)
     auditor = DirectionalAuditor(reference="test")
     assert_sums(explanation, auditor.score(label, decision, sensitive_features=group))
-    shown = next(table for table in waterfalls_of(explanation) if table[0][0] == "scores")
-    assert shown[-1][:2] == ("value", pytest.approx(explanation.value))
     assert len(explanation.calibration["task"].unique()) == 4
     # Each group is in two of the four strata, so that nothing is compared within them alone.
     assert any("a group has no rows" in text for text in explanation.findings)
@@ -259,11 +257,8 @@ def test_features_sum_to_half_of_the_difference_of_the_scores():
     weighted = skbiasamp.explain(*of_rows, sample_weight=weight, **given)
     means = [np.average(total[inside == k], weights=weight[inside == k]) for k in (0, 1)]
     assert weighted.features["value"].sum() == pytest.approx((means[1] - means[0]) / 2, abs=EXACT)
-    train = {"y_train": rows["label"], "sensitive_train": rows["sex"]}
-    for more in ({"pos_label": 1}, train):
-        again = skbiasamp.explain(*of_rows, **given, **more)
-        pd.testing.assert_frame_equal(again.features, explanation.features)
-    train["sensitive_train"] = rows["sex"].map({"a": "b", "b": "a"})
+    turned = rows["sex"].map({"a": "b", "b": "a"})
+    train = {"y_train": rows["label"], "sensitive_train": turned}
     other = skbiasamp.explain(*of_rows, **given, **train)
     assert other.features["value"].tolist() == pytest.approx((-parts["value"]).tolist(), abs=EXACT)
 
@@ -294,37 +289,6 @@ def test_proxies_are_marked_and_noise_is_not(container):
     (said,) = [text for text in explanation.sentences if text.startswith("copy")]
     assert "It is a proxy" in said
     assert not any("proxy" in text for text in explanation.sentences if text.startswith("noise"))
-
-
-# --------------------------------------------------------------------------- worlds
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["many pairs", "clusters", "weights"])
-def test_noise_is_no_part(kind):
-    """Groups differ in nothing. Signs of the labels alone make every part exclude 0.
-
-    Each of some data sets; with 5 % false, less than 1 in 1,000 would fail.
-    """
-    n_sets, most = (8, 3) if kind == "many pairs" else (16, 4)
-    parts = ("scores", "rounding", "threshold", "law", "art", "within strata")
-    wrong = dict.fromkeys(parts, 0)
-    for seed in range(n_sets):
-        rng = np.random.default_rng(seed)
-        n, tasks, groups = (1000, 10, 5) if kind == "many pairs" else (500, 1, 3)
-        unit = np.arange(n) // 4 if kind == "clusters" else np.arange(n)
-        group, dept = rng.integers(groups, size=n)[unit], rng.choice(["law", "art"], n)
-        rates = rng.uniform(0.1, 0.6, tasks)
-        score = np.clip(rates + rng.normal(0, 0.1, (n, tasks))[unit], 0.01, 0.99)
-        label = (rng.random((n, tasks))[unit] < score).astype(int)
-        more = {"weights": {"sample_weight": rng.random(n) + 0.5}, "clusters": {"clusters": unit}}
-        how = {"sensitive_features": group, "y_score": score, "given": dept, **more.get(kind, {})}
-        explanation = skbiasamp.explain(label, (score > rates).astype(int), **how)
-        table = explanation.to_frame().drop_duplicates("part").set_index("part")
-        for name in wrong:
-            wrong[name] += not table.loc[name, "low"] <= 0 <= table.loc[name, "high"]
-        assert_sums(explanation, explanation.audit.value)
-    assert max(wrong.values()) <= most, wrong
 
 
 @pytest.mark.parametrize("data", ["rows that change", "predictions that are labels"])
@@ -371,46 +335,24 @@ def test_input_that_cannot_be_explained_is_refused():
     arrays = {name: rows[column] for name, column in names.items()}
     columns = {"target": "label", "prediction": "decision", "sensitive": "sex"}
     continuous = np.linspace(0.001, 0.9, 200)
-    labels = np.column_stack([rows["label"], rows["decision"]])
-    scores = rows[["score"]]
     for change, message in (
         ({"given": np.arange(200)}, "given has 200 different strata"),
         ({"given": continuous}, "^given is continuous"),
         ({"y_score": continuous + 3}, "^y_score must hold labels or probabilities"),
         ({"y_pred": None, "y_score": continuous}, "y_pred is None"),
-        ({"score": "score"}, "names a column of a frame"),
-        ({"sensitive_features": None}, "sensitive_features"),
-        ({"sensitive_features": np.arange(200)}, "sensitive_features has 200 different values"),
-        ({"y_true": labels, "y_pred": labels, "attributions": scores}, "attributions are of one"),
-        ({"attributions": scores}, "attributions must have a column for each of two features"),
-        ({"attributions": rows[["score", "sex"]]}, "attributions must hold numbers; got '[ab]'"),
-        (
-            {"attributions": scores.assign(gap=np.nan)},
-            "attributions has missing or infinite values",
-        ),
+        ({"attributions": rows[["score"]]}, "must have a column for each of two features"),
     ):
-        with pytest.raises((ValueError, TypeError), match=message):
+        with pytest.raises(ValueError, match=message):
             skbiasamp.explain(**arrays | change)
-    for call in (skbiasamp.explain, skbiasamp.audit_frame):
-        with pytest.raises(ValueError, match=r"^given must name a column"):
-            call(rows, **columns, given="Dept")
-    with pytest.raises(ValueError, match=r"^given is continuous"):
-        skbiasamp.explain(rows.assign(age=continuous), **columns, given="age")
+    with pytest.raises(ValueError, match=r"^given must name a column"):
+        skbiasamp.explain(rows, **columns, given="Dept")
     with pytest.raises(ValueError, match=r"^frame must name a column"):
         skbiasamp.explain(rows, **columns).subgroups(["Dept"])
-    with pytest.raises(TypeError, match="attributions need arrays"):
-        skbiasamp.explain(rows, **columns, attributions=rows[["score"]])
     groups = pd.get_dummies(rows["sex"])
     given = {"sensitive_features": groups, "groups": "indicator"}
     overlapping = Contingency.from_labels(rows["label"], rows["decision"], **given)
     with pytest.raises(ValueError, match="groups that overlap"):
         skbiasamp.explain(overlapping)
-    models = {"old": rows["label"], "new": rows["decision"]}
-    several = Contingency.from_labels(rows["label"], y_preds=models, sensitive_features=rows["sex"])
-    with pytest.raises(ValueError, match="several models"):
-        skbiasamp.explain(several)
-    with pytest.raises(ValueError, match="some columns of groups"):
-        skbiasamp.explain(several.model("old"), given="dept")
 
 
 # --------------------------------------------------------------------------- two predictors
@@ -478,12 +420,6 @@ def audited(rows, **more):
     return skbiasamp.audit(rows["label"], rows["decision"], **given)
 
 
-def waterfalls_of(result):
-    """Return the waterfalls of a document: name, value and span of each part."""
-    tables = [table for table in parts_of(result, "Table") if table.id.startswith("why-")]
-    return [[(row.name, row.cells[0].value, row.span) for row in table.rows] for table in tables]
-
-
 def test_probabilities_are_explained_and_logits_are_not():
     rows, every = sample(40), {"auditor": None}  # with auditors of one's own, scores need strata
     logits = np.log(rows["score"].clip(0.01, 0.99) / (1 - rows["score"].clip(0.01, 0.99)))
@@ -495,25 +431,15 @@ def test_probabilities_are_explained_and_logits_are_not():
     assert any("scores" in name for name in report)
     soft = rows.assign(decision=rows["score"])  # no decisions yet
     assert audited(soft, y_score=rows["score"], **every).explanation is None
-    assert audited(rows, y_score=logits, given=rows["dept"]).explanation.decision is None
-    member = np.column_stack([rows["sex"] == "a", rows["dept"] == "law"]).astype(int)
-    overlapping = {"sensitive_features": member, "groups": "indicator"} | every
-    assert audited(rows, y_score=rows["score"], **overlapping).explanation is None
-    with pytest.raises(ValueError, match="given is not used by metrics of numbers"):
-        audited(rows, given=rows["dept"], auditor=NumericAuditor())
 
 
 def test_many_strata_fit_on_a_screen():
     rows = sample(2000, push=1.5)
-    rng = np.random.default_rng(0)
-    report = audited(rows, given=rng.integers(30, size=2000))
-    (table,) = waterfalls_of(report)
-    assert len(table) == 6 + 2
-    assert table[-2][0].endswith(" others")
-    assert sum(value for _, value, _ in table[:-1]) == pytest.approx(report.value, abs=EXACT)
-    assert table[-2][0] == f"{len(report.explanation.strata) - 6} others"
-    (own,) = [one for one in waterfalls_of(report.explanation) if len(one) > 8]
-    assert len(own) >= 30
+    report = audited(rows, given=np.random.default_rng(0).integers(30, size=2000))
+    *largest, others, whole = (row.cells[0].value for row in table_of(report, "why-strata").rows)
+    strata = report.explanation.strata["value"].sort_values()
+    assert sorted(largest) == pytest.approx(strata[-6:].tolist())
+    assert (others, whole) == pytest.approx((strata[:-6].sum(), report.value), abs=EXACT)
 
 
 @pytest.mark.parametrize("missing", ["drop", "group"])
@@ -538,15 +464,8 @@ def test_a_waterfall_ends_at_the_value():
     starts, widths = zip(*((bar.get_x(), bar.get_width()) for bar in display.bars_), strict=True)
     np.testing.assert_allclose(starts[1:-1], np.cumsum(widths[:-2]), atol=EXACT)
     assert (starts[-1], widths[-1]) == (0, pytest.approx(explanation.value, abs=EXACT))
-    left, right = display.ax_.get_xlim()
-    ends = [end for bar in display.bars_ for end in bar.get_bbox().intervalx]
-    assert left < min(ends) < max(ends) < right
     labels = [text.get_text() for text in display.ax_.get_yticklabels()]
     assert labels == [*explanation.decision["part"], "value"]
     strata = WaterfallDisplay.from_explanation(explanation, table="strata")
     assert "dept = law" in [text.get_text() for text in strata.ax_.get_yticklabels()]
     plt.close("all")
-    with pytest.raises(ValueError, match="table must be one of"):
-        WaterfallDisplay.from_explanation(explanation, table="gaps")
-    with pytest.raises(TypeError, match=r"what skbiasamp\.explain returns"):
-        WaterfallDisplay.from_explanation(explanation.change)

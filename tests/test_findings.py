@@ -4,9 +4,6 @@ import re
 import runpy
 from pathlib import Path
 
-import pandas as pd
-
-import skbiasamp
 from skbiasamp.render.facts import environment
 from skbiasamp.report.checks import every_check
 from skbiasamp.results import COMPARISON_FINDINGS
@@ -50,21 +47,6 @@ def test_codes_stay_the_same_and_each_has_an_owner_and_words():
     words = environment().get_template("sentences/findings.txt").module
     parts = [f"{code}_{part}" for code in CODES for part in ("seen", "step")]
     assert [part for part in parts if not hasattr(words, part)] == []
-
-
-def test_advice_names_options_that_the_call_has():
-    """Arrays of probabilities have no threshold, and columns of a frame have."""
-    frame = pd.DataFrame({"sex": ["f", "m"] * 50, "hired": [0, 0, 1, 1] * 25, "score": 0.3})
-    frame.loc[::3, "score"] = 0.6
-    how = {"auditor": skbiasamp.DirectionalAuditor(), "random_state": 0}
-    names = {"target": "hired", "prediction": "score", "sensitive": "sex"}
-    arrays = frame["hired"], frame["score"]
-    for report, end in (
-        (skbiasamp.audit_frame(frame, **names, **how), "pass predicted labels, or threshold=0.5."),
-        (skbiasamp.audit(*arrays, sensitive_features=frame["sex"], **how), "predicted labels."),
-    ):
-        (finding,) = [finding for finding in report.findings if finding.code == "SBA201"]
-        assert finding.action.endswith(end)
 
 
 def test_the_page_of_the_docs_is_the_one_that_is_generated():

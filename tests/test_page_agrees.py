@@ -8,14 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from document_parts import part_of, table_of
-from scenarios import QUICK, ROWS, SCENARIOS, WIDENED, audit_of, explained, report, rows_of
+from scenarios import ROWS, SCENARIOS, WIDENED, explained, report, rows_of
 from test_page import in_chromium
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor
-from skbiasamp.metrics import MatchedPairsAuditor
 from skbiasamp.render.facts import express, that_decides
-from skbiasamp.results import Finding
 
 
 def test_a_picture_of_probabilities_shows_the_means_that_the_verdict_compares():
@@ -44,36 +42,12 @@ def test_parts_of_a_difference_sum_to_it_as_they_are_shown():
         assert whole == pytest.approx(sum(map(float, parts)), abs=1e-9)
 
 
-def test_groups_of_few_rows_lead_no_picture():
-    """A group of one row stood on top, and pages said "1 rows"."""
-    rows = ROWS().iloc[:300].assign(cook_new=ROWS()["cook_old"])
-    shop = rows["region"].mask(np.arange(300) == 0, "one person")
-    changed = rows.assign(shop=shop, cook_new=rows["cook_new"].mask(np.arange(300) == 0, 0))
-    changed.loc[0, "cook"] = 1
-    *_, last, everybody = report(changed, by="shop").to_document().picture.marks
-    assert (everybody.name, everybody.before) == ("all rows", changed["cook"].mean())
-    assert (last.name, last.before, last.after) == ("one person", 1, 0)
-
-
 def test_amounts_have_separators_of_thousands():
-    sex, pairs = ["f", "m"] * 60, np.repeat(np.arange(60), 2)
-    amounts = np.tile([48_000.0, 52_000.0], 60) + pairs
-    wages = MatchedPairsAuditor(**QUICK).audit(amounts, sensitive_features=sex, pairs=pairs)
-    assert "predictions are 4,000 lower for f than for m" in wages.sentence
+    amounts = np.tile([48_000.0, 52_000.0], 60) + np.repeat(np.arange(60), 2)
     result = skbiasamp.NumericAuditor(reference="test").audit(
-        pd.Series(amounts, name="wage"), amounts * 0.9, sensitive_features=sex
+        pd.Series(amounts, name="wage"), amounts * 0.9, sensitive_features=["f", "m"] * 60
     )
     assert re.search(r"The gap is \d,\d{3} in the labels, and \d,\d{3} in", result.sentence)
-
-
-def test_names_that_end_in_spaces_or_are_nothing_else_are_seen():
-    """SBA206 named the class “A ” as “A”, which is another class."""
-    labels = ["A "] * 100 + ["A"] * 300 + ["B"] * 400
-    predicted = ["A "] * 300 + ["A"] * 200 + ["B"] * 300
-    audit = skbiasamp.audit(labels, predicted, sensitive_features=["m", "  "] * 400, random_state=0)
-    (found,) = (each for each in audit.findings if each.code == "SBA206")
-    assert "predicts “'A '” for 37.5 % of the rows" in found.text
-    assert any("group ''" in mark.name for mark in audit.to_document().picture.marks)
 
 
 def test_a_pair_is_significant_by_its_change_beside_all_rows():
@@ -105,8 +79,6 @@ def test_plots_colour_the_pairs_that_the_page_colours():
     assert display.significant.to_numpy().sum() == len(pairs) - 1
     for shown in (display, AmplificationDisplay(pairs).plot()):
         assert "or direction unclear" in shown.ax_.get_xlabel()
-    known = AmplificationHeatmapDisplay(pairs.assign(direction_clear=True))
-    assert known.significant.to_numpy().all()
 
 
 def test_a_reader_can_take_the_gap_from_the_rates_that_are_shown():
@@ -167,90 +139,16 @@ def test_words_about_a_gap_are_those_of_its_numbers(trained):
     assert seen == {*WAYS}
 
 
-def printed_names(names, rows=400):
-    """Return the names of categories as a printed table shows them, and its widest line."""
-    group = np.resize(names, rows)
-    rates = skbiasamp.selection_rates(np.arange(rows) % 7 % 2, sensitive_features=group)
-    lines = str(rates).splitlines()
-    (head,) = (at for at, line in enumerate(lines) if line.startswith("Category"))
-    table = lines[head : head + len(names) + 1]
-    end = table[0].index("Rows") + 4  # numbers end where their heading ends
-    return [line[:end].rpartition("  ")[0].strip() for line in table[1:]], max(map(len, table))
-
-
-def test_names_in_a_printed_table_are_cut_if_they_leave_no_space_and_stay_apart():
+def test_names_in_a_printed_table_are_cut_and_stay_apart():
     tail = " and all that is said of it afterwards, and for long"
-    short = [f"category {letter}" for letter in "abc"]
-    assert printed_names(short)[0] == short
-    # They differ early: as much of each as there is space for.
-    found, width = printed_names([name + tail for name in short])
-    assert width == 96
-    assert len({*found}) == 3
-    for shown, name in zip(found, short, strict=True):
-        assert shown[-1] == "…"
-        assert (name + tail).startswith(shown[:-1])
-        assert len(shown) < len(name + tail)
-    fits = "x" * len(found[0])
-    assert printed_names([fits, short[0] + tail])[0] == [*found[:1], fits]
-    # They differ late: up to there, and columns that do not fit are left out.
-    late = [f"{'y' * 60} {letter}{tail[:15]}" for letter in "abc"]
-    found, width = printed_names([*late, "z"])
-    assert found == [*(f"{name[:62]}…" for name in late), "z"]
-    assert width <= 96
-
-
-@pytest.mark.parametrize(("highest", "has_space"), [(0.8, False), (0.9, True)])
-def test_numbers_at_the_end_of_a_picture_have_space_behind_it(highest, has_space):
-    """Shares are written behind their marks, up to 100 %: 85 % of the axis leave space for them."""
-    audit = audit_of({"f": (0.4, highest), "m": (0.4, 0.4)})
-    picture = audit.to_document().picture
-    assert (picture.axis.low, picture.axis.high) == (0, 1)
-    assert not any(mark.tail for mark in picture.marks)
-    assert ('<div class="chart far' in audit.to_html()) == has_space
-
-
-def watched(changed_from, since):
-    """Return a watch of twelve months: a model changes in one, and gets a version in another."""
-    rng = np.random.default_rng(0)
-    month, sex = np.repeat(np.arange(1, 13), 1000), rng.choice(["f", "m"], 12_000)
-    hired = (rng.random(12_000) < np.where(sex == "f", 0.4, 0.6)).astype(int)
-    lost = (month >= changed_from) & (sex == "f") & (rng.random(12_000) < 0.5)
-    months = pd.DataFrame({"sex": sex, "hired": hired, "predicted": hired * ~lost})
-    months["day"] = pd.to_datetime([f"2026-{one:02d}-15" for one in month])
-    return skbiasamp.audit_over(
-        months.assign(version=np.where(month < since, "1", "2")),
-        time="day",
-        target="hired",
-        prediction="predicted",
-        sensitive="sex",
-        reference=1,
-        version="version",
-        auditor=DirectionalAuditor(interval=None),
-    )
-
-
-@pytest.mark.parametrize(
-    ("changed_from", "since", "on_the_left"),
-    # Of the last one, there is no space on its left.
-    [(8, 3, False), (8, 8, True), (8, 9, False), (8, 12, False), (2, 2, False)],
-)
-def test_the_name_of_a_version_is_not_crossed_by_the_line_of_the_first_alarm(
-    changed_from, since, on_the_left
-):
-    """An alarm is raised in the month after a change."""
-    watch = watched(changed_from, since)
-    assert watch.first_alarm == f"2026-{changed_from + 1:02d}"
-    page = watch.to_html()
-    alarm, line = (
-        float(re.search(rf'<line class="{kind}" x1="([\d.]+)"', page)[1])
-        for kind in ("first", "version")
-    )
-    at, end = re.search(r'class="of-version" x="([\d.]+)" y="\d+"([^>]*)>', page).groups()
-    assert ('text-anchor="end"' in end) == on_the_left
-    assert float(at) == pytest.approx(line - 4 if on_the_left else line + 4)
-    first, last = (line - 64, line) if on_the_left else (line + 4, line + 64)  # as wide as it is
-    assert 0 < first < last < int(re.search(r'<svg viewBox="0 0 (\d+) \d+"', page)[1])
-    assert changed_from == 2 or not first <= alarm <= last
+    for start, end in (("category ", tail), (60 * "y" + " ", tail[:15])):
+        names = [f"{start}{letter}{end}" for letter in "abc"]
+        groups = np.resize(names, 400)
+        table = str(skbiasamp.selection_rates(np.arange(400) % 7 % 2, sensitive_features=groups))
+        assert max(map(len, table.splitlines())) <= 96
+        cut = re.findall(rf"^({start}[abc].*)…", table, re.MULTILINE)
+        assert len({*cut}) == 3
+        assert all(name.startswith(shown) for name, shown in zip(names, cut, strict=True))
 
 
 def answers_of(report):
@@ -383,15 +281,6 @@ def test_a_report_draws_its_first_picture():
     np.testing.assert_allclose(ends, [[0.523, 0.576], [0.391, 0.331]], atol=5e-4)
     with pytest.raises(ValueError, match="no rates to draw"):
         skbiasamp.results.AuditReport(results={}).plot()
-
-
-def test_a_name_that_is_not_defined_is_an_error():
-    jinja2 = pytest.importorskip("jinja2")
-    with pytest.raises(jinja2.UndefinedError):
-        express("audit", "title", {"view": "gap"}, "")
-    numbers = {"group": "x", "change": 0.1}
-    with pytest.raises(jinja2.UndefinedError):
-        str(Finding("SBA209", "changed rates", "act", "model", numbers))
 
 
 def test_an_interval_around_0_is_not_what_lies_outside_of_a_limit():

@@ -78,10 +78,6 @@ def test_rates_are_those_of_scikit_learn(amplified):
         assert row.false_positive_rate == fp / (fp + tn)
     assert amplified.groups["accuracy"].tolist() == [0.9, 365 / 400]
     assert amplified.groups["share"].tolist() == [0.5, 0.5]
-    y = np.tile(["a", "b", "c"], 20)
-    predicted = np.append(y[:30], np.tile(["b", "c", "a"], 10))  # one group is always wrong
-    report = skbiasamp.audit(y, predicted, sensitive_features=np.repeat(["f", "m"], 30))
-    assert report.groups["accuracy"].tolist() == [1, 0]
 
 
 def test_rates_have_wilson_and_score_intervals(amplified):
@@ -108,19 +104,6 @@ def test_a_report_of_anything_has_a_verdict(amplified):
     assert report.value == report["DPA A->T"].value
     assert report.limit_verdict is None
     assert report_of(AMPLIFIED, limit=0.02).limit_verdict == "outside the limit"
-
-
-def test_a_report_keeps_the_names_that_a_page_was_given(amplified):
-    pytest.importorskip("jinja2")
-    report = replace(amplified, context=dict(amplified.context))
-    assert report.sentences == {name: result.sentence for name, result in report.items()}
-    assert report.warnings == [f"{finding.text} {finding.action}" for finding in report.findings]
-    assert "march" in report.to_html(data_name="march")
-    assert (report.context["model_name"], report.context["data_name"]) == (None, "march")
-
-
-def topics(report):
-    return {finding.topic for finding in report.findings}
 
 
 def test_a_model_that_adds_a_difference_is_described_and_judged_by_its_changes():
@@ -153,18 +136,14 @@ def test_a_model_that_adds_a_difference_is_described_and_judged_by_its_changes()
         (["Female", "Male", "female "], [0, 1, 1], "group spelling",
          "The groups 'Female' and 'female ' differ only in"),
         (["Female", "Male", "Fem ale"], [0, 1, 1], "group spelling", None),
-        (["f", "m", "NA"], [0, 1, 1], "missing names",
-         "The names of group 'NA' stand for missing values"),
         (["f", "m", ""], ["no", "NULL", "yes"], "missing names",
          "The names of group '' and class 'NULL' stand"),
         ([("f", "US"), ("f", "n/a")] * 2, [0, 1, 1, 0], "missing names",
          "The names of group ('f', 'n/a') stand"),
         (["f", "(missing)"], ["unknown", "0"], "missing names", None),
-        ([1, 2, 3], [0, 1, 1], "missing names", None),
     ],
 )  # fmt: skip
 def test_names_that_are_no_groups_of_their_own_are_found(groups, labels, topic, said):
-    """They were groups and classes as any others, and nothing said so."""
     y = np.tile(labels, 60)
     sensitive = pd.DataFrame([name for name in groups for _ in range(len(y) // len(groups))])
     report = skbiasamp.audit(y, y[::-1], sensitive_features=sensitive, random_state=0)
@@ -180,46 +159,13 @@ def test_random_numbers_of_the_report_reach_auditors_that_have_none():
     assert own[0].random_state is None
 
 
-def rare_rows():
-    """Yield labels, predictions and options of audits that failed once."""
-    # All rows are predicted, and their weights add up to more than the total.
-    rng = np.random.default_rng(2)
-    labels, sex = (rng.random(200) < 0.4).astype(int), rng.choice(list("fm"), 200)
-    weight, score = np.exp(rng.normal(size=200)), rng.random(200)
-    rows = {"sensitive_features": sex, "sample_weight": weight, "y_score": score}
-    yield labels, np.ones(200, int), rows
-    # Two columns, of which one is audited with an undefined interval.
-    rows = pd.DataFrame({"sex": ["m"] * 40, "race": ["x"] * 40})
-    train = pd.DataFrame({"sex": list("fm") * 50, "race": list("xxyy") * 25})
-    rows = {"sensitive_features": rows, "y_train": [0, 1] * 50, "sensitive_train": train}
-    yield [0, 1] * 20, [0, 1, 1, 1] * 10, {**rows, "limit": 0.02}
-    # The metric that gives the verdict is measured twice.
-    labels, predicted = rng.choice(list("abc"), (2, 200))
-    groups = np.column_stack([np.ones(200, int), np.zeros(200, int)])
-    rows = {"sensitive_features": groups, "groups": "indicator", "limit": 0.02}
-    yield labels, predicted, {**rows, "y_score": rng.dirichlet(np.ones(3), 200)}
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
-def test_a_report_of_rare_rows_is_written():
-    for labels, predicted, options in rare_rows():
-        report = skbiasamp.audit(labels, predicted, random_state=0, **options)
-        assert report.verdict.split(".")[0] in " ".join(str(report).split())
-        assert "<h1" in report.to_html()
-
-
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        # 10 against 4 %, certain and not; and 10 against 6 %.
+        # 10 against 4 %, and 10 against 6 %.
         ({("f", 0, 1): 100, ("f", 0, 0): 900, ("m", 0, 1): 40, ("m", 0, 0): 960},
          "Of rows not labelled “1”, the model wrongly predicts it for 10.0 % of f and 4.0 % of m."),
         ({("f", 0, 1): 100, ("f", 0, 0): 900, ("m", 0, 1): 60, ("m", 0, 0): 940}, None),
-        ({("f", 1, 1): 50, ("f", 1, 0): 50, ("m", 1, 1): 70, ("m", 1, 0): 30,
-          ("f", 0, 1): 10, ("f", 0, 0): 90, ("m", 0, 1): 15, ("m", 0, 0): 85},
-         "wrongly predicts it for 15.0 % of m and 10.0 % of f. Of those labelled so, the model "
-         "misses it for 30.0 % of m and 50.0 % of f."),
         # As in the estimate, 29 rows are too few to speak of, 30 are not.
         ({("f", 0, 0): 100, ("m", 0, 1): 29}, None),
         ({("f", 0, 0): 100, ("m", 0, 1): 30},
@@ -236,11 +182,7 @@ def test_a_gap_of_error_rates_is_said(rows, expected):
 
 def test_scores_that_are_whole_numbers_are_no_classes_of_the_training_labels():
     rng = np.random.default_rng(0)
-    sex, hired, score = (
-        rng.integers(2, size=400),
-        rng.integers(2, size=400),
-        rng.integers(1, 11, 400),
-    )
+    (sex, hired), score = rng.integers(2, size=(2, 400)), rng.integers(1, 11, 400)
     labels = {"sensitive_features": sex, "y_score": score, "random_state": 0}
     training = {"y_train": hired, "sensitive_train": sex}
     report = skbiasamp.audit(hired, (score > 5).astype(int), **labels, **training)
@@ -248,49 +190,26 @@ def test_scores_that_are_whole_numbers_are_no_classes_of_the_training_labels():
     assert report["leakage of scores"].value == without["leakage of scores"].value
 
 
-SEX = np.repeat(["f", "m"], 400)
-HIRED = np.concatenate([np.arange(400) < 100, np.arange(400) < 200]).astype(int)
-
-
 def test_changed_rows_of_procedures_are_means_over_pairs_of_runs():
-    rng = np.random.default_rng(0)
+    rng, sex = np.random.default_rng(0), np.repeat(["f", "m"], 400)
+    hired = np.concatenate([np.arange(400) < 100, np.arange(400) < 200]).astype(int)
     runs = {
-        name: [np.where(rng.random(800) < share, 1 - HIRED, HIRED) for _ in range(2)]
+        name: [np.where(rng.random(800) < share, 1 - hired, hired) for _ in range(2)]
         for name, share in (("a", 0.1), ("b", 0.3))
     }
     auditor = DirectionalAuditor(reference="test")
-    churn = auditor.compare(HIRED, runs, sensitive_features=SEX).churn.set_index("group")
+    churn = auditor.compare(hired, runs, sensitive_features=sex).churn.set_index("group")
     for group in "fm":
-        rows = group == SEX
+        rows = group == sex
         changed = [(new != old)[rows].sum() for new in runs["b"] for old in runs["a"]]
         assert churn.loc[group, "changed"] == pytest.approx(np.mean(changed))
 
 
-COLUMNS = {"target": "y", "prediction": "p", "sensitive": "group", "weight": "weight"}
-ROWS = pd.DataFrame({"y": [0, 1] * 1000, "p": [0, 1, 1, 1] * 500, "weight": 3})
-ROWS["group"] = np.repeat(["a", "b"], 1000)
-
-
-@pytest.mark.parametrize(("weights", "n"), [("weight", 2), ("fraction", 2), (None, 1)])
-def test_a_query_runs_no_more_often_than_needed(monkeypatch, weights, n):
-    """Of weights, a second time: are they fractions, or how many rows come with whole ones?"""
-    polars = pytest.importorskip("polars")
-    query = polars.from_pandas(ROWS.assign(fraction=0.5)).lazy()
-    calls, collect = [], type(query).collect
-    monkeypatch.setattr(type(query), "collect", lambda *a, **k: calls.append(1) or collect(*a, **k))
-    skbiasamp.audit_frame(query, **COLUMNS | {"weight": weights}, auditor=DirectionalAuditor())
-    assert len(calls) == n
-
-
-@pytest.mark.parametrize("library", ["polars", "ibis", "dask.dataframe"])
-def test_rows_with_weights_are_counted_by_their_engine(library):
-    engine = pytest.importorskip(library)
-    if library == "ibis":
-        frame = engine.memtable(pytest.importorskip("pyarrow").Table.from_pandas(ROWS))
-    elif library == "polars":
-        frame = engine.from_pandas(ROWS).lazy()
-    else:
-        frame = engine.from_pandas(ROWS, npartitions=2)
-    report = skbiasamp.audit_frame(frame, **COLUMNS, auditor=DirectionalAuditor(interval=None))
+def test_rows_with_weights_are_counted_by_their_engine():
+    rows = pd.DataFrame({"y": [0, 1] * 1000, "p": [0, 1, 1, 1] * 500, "weight": 3})
+    rows["group"] = np.repeat(["a", "b"], 1000)
+    query = pytest.importorskip("polars").from_pandas(rows).lazy()
+    columns = {"target": "y", "prediction": "p", "sensitive": "group", "weight": "weight"}
+    report = skbiasamp.audit_frame(query, **columns, auditor=DirectionalAuditor(interval=None))
     (finding,) = (finding for finding in report.findings if finding.topic == "weights")
     assert finding.text.startswith("2,000 rows came with weights that add up to 6,000")

@@ -11,9 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.utils import estimator_checks
 
 from skbiasamp.text import WordListLabeler, WordMasker, gender_words
@@ -102,9 +99,6 @@ def test_both_genders_are_listed_alike():
     female, male = set(gender_words("female")), set(gender_words("male"))
     assert not female & male
     assert gender_words() == sorted(female | male)
-    for one in male:
-        if re.fullmatch(r"\w+m[ae]n", one) and one not in ("groomsman", "groomsmen", "gentlemen"):
-            assert re.sub("m([ae]n)$", r"wom\1", one) in female or one == "gentleman"
     # What is made from one list as a plural is not a word of the other.
     assert masked(" ".join(female), sorted(male)) == " ".join(female)
     assert masked(" ".join(male), sorted(female)) == " ".join(male)
@@ -154,27 +148,6 @@ def test_no_listed_word_is_left_and_all_others_stay_as_they_are(case):
     assert masker.counts_ == {}
 
 
-@settings(max_examples=30)
-@given(st.lists(st.sampled_from(["a", "man", "Women's", "HER", "dog's", "son-in-law,", "."])))
-def test_ascii_words_are_those_of_a_regular_expression(parts):
-    text = " ".join(parts)
-    listed = sorted(gender_words(), key=len, reverse=True)
-    pattern = rf"(?i)(?<![^\W_])(?:{'|'.join(map(re.escape, listed))})(?![^\W_])"
-    assert masked(text) == re.sub(pattern, MASK, text)
-
-
-def test_it_runs_in_a_pipeline():
-    texts = ["a man surfs", "a woman cooks", "the boy surfs", "the girl cooks"] * 5
-    gender = ["m", "f"] * 10
-    model = make_pipeline(WordMasker(), TfidfVectorizer(), LogisticRegression())
-    assert model.fit(texts, gender).score(texts, gender) == 1
-    assert not set(model[1].vocabulary_) & {"man", "woman", "boy", "girl"}
-    again = pickle.loads(pickle.dumps(model))
-    assert (again.predict(texts) == gender).all()
-    masker = clone(model[0]).set_params(placeholder="[X]")
-    assert masker.transform(texts[:1]) == ["a [X] surfs"]
-
-
 # The others make tables of numbers, and scikit-learn skips all of them for texts.
 @pytest.mark.parametrize("made", [WordMasker(), WordListLabeler(OBJECTS)])
 def test_scikit_learns_checks_that_need_no_table_of_numbers(made):
@@ -194,9 +167,7 @@ def test_the_container_is_kept():
     assert out.index.tolist() == [7, 3]
     assert out.name == "caption"
     assert out.tolist() == expected
-    array = WordMasker().fit_transform(np.array(texts))
-    assert isinstance(array, np.ndarray)
-    assert array.tolist() == expected
+    assert isinstance(WordMasker().fit_transform(np.array(texts)), np.ndarray)
     for other in (tuple(texts), pl.Series(texts), pd.DataFrame({"caption": texts})):
         assert list(WordMasker().transform(other)) == expected
     assert WordMasker().transform([]) == []
@@ -208,51 +179,21 @@ def test_the_container_is_kept():
         pd.testing.assert_frame_equal(copy.transform(series), found)
 
 
-NO_TEXTS = [
-    ("a man", "X must be a list of texts; got one text"),
-    (["a man", None], "X must hold texts; got None at position 1. Replace missing texts by ''"),
-    (["a man", float("nan")], "got nan at position 1"),
-    ([1, 2], "got 1 at position 0"),
-    (pd.Series([0.5]), "got 0.5 at position 0"),
-    ([b"a man"], "got b'a man' at position 0"),
-    (pd.DataFrame({"a": ["x"], "b": ["y"]}), "X must be one column of texts; got 2 columns"),
-]
-NO_WORDS = [
-    ({"words": []}, "words must name a word; got []"),
-    ({"words": {}}, "words must name a word; got {}"),
-    ({"words": {"a": "man"}}, "a list of words, or a dict of such lists; got 'man'"),
-    ({"words": [1]}, "words must hold words; got 1"),
-    ({"words": ["--"]}, "words must hold words; got '--', which has no letter"),
-    ({"words": [""]}, "words must hold words; got '', which has no letter"),
-    ({"words": {"a": ["x"], "b": ["X"]}}, "must name a word once; 'X' is in 'a' and in 'b'"),
-    ({"placeholder": ""}, "placeholder must not be empty; got ''"),
-    ({"placeholder": "<man>"}, "placeholder must hold no listed word; got '<man>', and 'man'"),
-    ({"placeholder": {"a": "x"}}, "placeholder must have the names of words, ['words']; got"),
-    ({"placeholder": {"words": 1}}, "placeholder must be text; got 1"),
-]
-NO_LABELS = [
-    ({"labels": {}}, "labels must name a task; got {}"),
-    ({"labels": {1: ["x"]}}, "labels must name tasks by text; got 1"),
-    ({"labels": {"(no label)": ["x"]}}, "labels must not name a task '(no label)'"),
-    ({"labels": {"a": "dog"}}, "labels['a'] must be a list of words or a regular expression"),
-    ({"labels": {"a": []}}, "labels['a'] must be a list of words or a regular expression"),
-    ({"labels": {"a": [3]}}, "labels must hold words; got 3"),
-    ({"labels": {"a": [" "]}}, "labels must hold words; got ' ', which has no letter"),
-    ({"labels": {"a": ["/(/"]}}, "labels['a'] has a regular expression that is none: '/(/'"),
-    ({"labels": {"a": re.compile(b"x")}}, "labels['a'] must be a regular expression of text"),
-    ({"labels": {"a": ["x"]}, "refusals": "french"}, "refusals must be one of 'english'"),
-]
-
-
 def test_what_is_no_text_and_lists_that_cannot_work_are_refused():
-    masker, labeler = WordMasker(), WordListLabeler(OBJECTS)
-    methods = (masker.fit, masker.transform, masker.fit_transform, labeler.fit)
-    calls = [(method, texts, said) for texts, said in NO_TEXTS for method in methods]
-    calls += [(WordMasker(**how).transform, ["a man"], said) for how, said in NO_WORDS]
-    calls += [(WordListLabeler(**how).fit, ["a dog"], said) for how, said in NO_LABELS]
-    for method, texts, said in calls:
-        with pytest.raises(ValueError, match=re.escape(said)):
-            method(texts)
+    for method in (WordMasker().transform, WordListLabeler(OBJECTS).fit):
+        with pytest.raises(ValueError, match="X must hold texts; got None at position 1"):
+            method(["a man", None])
+    for made, said in (
+        (WordMasker({"a": ["x"], "b": ["X"]}), "must name a word once; 'X' is in 'a' and in 'b'"),
+        (WordMasker(["--"]), "words must hold words; got '--', which has no letter"),
+        (WordMasker(placeholder="<man>"), "placeholder must hold no listed word; got '<man>'"),
+        (WordMasker(placeholder={"a": "x"}), "placeholder must have the names of words"),
+        (WordListLabeler({"(no label)": ["x"]}), "labels must not name a task '\\(no label\\)'"),
+        (WordListLabeler({"a": ["/(/"]}), "has a regular expression that is none"),
+        (WordListLabeler({"a": re.compile(b"x")}), "must be a regular expression of text"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            made.fit(["a dog"])
 
 
 def labels_of(text, labels=OBJECTS, **how):
@@ -344,20 +285,3 @@ def test_every_text_has_a_label_and_is_counted(texts, exclusive):
     assert labeler.counts_ == found.sum().to_dict()
     unread = [text for text, none in zip(texts, found["(no label)"], strict=True) if none]
     assert labeler.unread_ == list(dict.fromkeys(unread))
-
-
-UNION = FeatureUnion([("labels", WordListLabeler(OBJECTS))])
-
-
-@pytest.mark.parametrize(
-    ("made", "text", "said"),
-    [
-        (WordMasker(), "man", "replaced every word"),
-        (make_pipeline(WordMasker()), "man", "replaced every word"),
-        (UNION, "ein Hund", "no label in any of the 1 texts, such as 'ein Hund'"),
-    ],
-)
-def test_a_warning_of_a_step_that_scikit_learn_runs_points_at_the_users_line(made, text, said):
-    with pytest.warns(UserWarning, match=said) as caught:
-        made.fit_transform([text])
-    assert caught[0].filename == __file__
