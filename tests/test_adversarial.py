@@ -79,16 +79,6 @@ def net(n_features, n_outputs):
 # --------------------------------------------------------------------------- against plain torch
 
 
-def forgetful(n_features, n_outputs):
-    """Draws random numbers in training, and keeps running means."""
-    layers = nn.Linear(n_features, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Dropout(0.3)
-    return named(encoder=nn.Sequential(*layers), head=nn.Linear(6, n_outputs))
-
-
-def forgetful_adversary(n_inputs, n_groups):
-    return nn.Sequential(nn.Dropout(0.5), nn.Linear(n_inputs, n_groups))
-
-
 class Noting(nn.Sequential):
     """Keeps the batches that it is trained on."""
 
@@ -195,18 +185,6 @@ def test_it_hides_what_a_proxy_tells():
     assert model.history_["adversary_loss"].iloc[-1] == pytest.approx(np.log(2), abs=0.15)
 
 
-@pytest.mark.parametrize(("balance", "loss"), [("group", 0.35), ("class", np.log(2))])
-def test_balanced_within_classes_a_label_may_tell_of_the_group(biased, balance, loss):
-    """A representation that is the label itself: to be hidden, or not."""
-    label = biased.target.to_numpy()
-    group = np.where(np.random.default_rng(0).random(300) < 0.9, label, 1 - label)
-    epochs = {"adversary_epochs": 200, "batch_size": 300}
-    model = AdversarialClassifier(0, balance=balance, random_state=0, **epochs)
-    model.fit(np.c_[label, 1 - label], label, sensitive_features=group)
-    found = model.history_["adversary_loss"].iloc[-1]
-    assert found == pytest.approx(loss, abs=0.01 if balance == "class" else 0.15)
-
-
 # --------------------------------------------------------------------------- numbers at random
 
 
@@ -235,15 +213,10 @@ def test_a_path_has_accuracy_and_leakage_of_each_weight(biased):
     pd.testing.assert_frame_equal(hidden.path(frame, y, **given), path)
 
 
-def test_torchs_own_random_numbers_stay_untouched(biased, monkeypatch):
-    """Those of a GPU, too, if the CPU trains: torch.manual_seed would seed both."""
-    seeds_of_gpus = []
-    monkeypatch.setattr(torch.cuda, "manual_seed_all", seeds_of_gpus.append)
+def test_torchs_own_random_numbers_stay_untouched(biased):
     before = torch.get_rng_state()
-    model = fitted(biased, module=forgetful, adversary=forgetful_adversary, device="cpu")
-    model.predict(biased.data)
+    fitted(biased, module=net, adversary=nn.Linear, device="cpu").predict(biased.data)
     assert torch.equal(torch.get_rng_state(), before)
-    assert seeds_of_gpus == []
 
 
 @pytest.mark.parametrize("balance", ["group", "class"])
@@ -296,8 +269,6 @@ def test_several_tasks():
     predicted = model.predict(data.data)
     assert np.mean(predicted == data.target.to_numpy()) > 0.85
     assert_array_equal(predicted, model.predict_proba(data.data) > 0.5)
-    with pytest.raises(ValueError, match=r"y is multilabel: pass balance='group'"):
-        fitted(data, balance="class")
 
 
 # --------------------------------------------------------------------------- networks of users
@@ -319,8 +290,6 @@ def test_a_network_that_was_trained_before_goes_on_from_there(biased):
     trained = weights_of(model.module_)
     assert_array_equal(trained[0], before[0])  # frozen
     assert (trained[2] != before[2]).any()
-    with pytest.raises(ValueError, match="All parameters of module are frozen"):
-        fitted(biased, module=given.requires_grad_(False))
 
 
 @pytest.fixture(scope="module")
@@ -374,59 +343,32 @@ def test_a_greater_beta_leaves_more_of_the_input_as_it_was(scene):
     assert lost[1] < 0.002 < 0.005 < lost[0]
 
 
-def test_gradients_may_be_switched_off_where_it_is_called(biased):
-    with torch.inference_mode():
-        inside = fitted(biased)
-    assert_array_equal(inside.predict_proba(biased.data), fitted(biased).predict_proba(biased.data))
-
-
 # --------------------------------------------------------------------------- what is wrong is said
 
 
-class Silent(nn.Linear):
-    """Has an encoder that it does not call."""
-
-    def __init__(self, n_features, n_outputs):
-        super().__init__(n_features, n_outputs)
-        self.encoder = nn.ReLU()
-
-
 @pytest.mark.parametrize(
-    ("settings", "error", "message"),
+    ("settings", "message"),
     [
-        ({"adversary_weight": -0.1}, ValueError, "'adversary_weight' parameter .* Got -0.1"),
-        ({"layer": "body"}, ValueError, r"no submodule 'body'. It has 'encoder', .*'head'"),
-        ({"module": nn.Linear(3, 2)}, ValueError, "layer=None means 'encoder', and module has no"),
-        ({"module": Silent}, ValueError, "layer 'encoder' was never called"),
-        (
-            {"module": named(rnn=nn.RNN(3, 2)), "layer": "rnn"},
-            ValueError,
-            "layer 'rnn' returned a tuple",
-        ),
-        ({"module": net(3, 5)}, ValueError, r"\(2, 5\) .* must return logits of shape \(2, 2\)"),
-        ({"module": lambda *sizes: 3}, TypeError, r"as module\(3, 2\), and returned a int"),
-        ({"hidden_layer_sizes": ()}, ValueError, "hidden_layer_sizes is empty. Pass a width"),
-        ({"hidden_layer_sizes": (3, 0)}, ValueError, "each of hidden_layer_sizes must .* Got 0"),
-        ({"learning_rate": 1e30}, ValueError, "Training diverged"),
+        ({"layer": "body"}, r"no submodule 'body'. It has 'encoder', .*'head'"),
+        ({"module": nn.Linear(3, 2)}, "layer=None means 'encoder', and module has no"),
+        ({"module": named(rnn=nn.RNN(3, 2)), "layer": "rnn"}, "layer 'rnn' returned a tuple"),
+        ({"module": net(3, 5)}, r"\(2, 5\) .* must return logits of shape \(2, 2\)"),
+        ({"learning_rate": 1e30}, "Training diverged"),
     ],
-    ids=range(10),
+    ids=range(5),
 )
-def test_what_is_wrong_is_said(biased, settings, error, message):
-    model = AdversarialClassifier(**SMALL | settings)
-    with pytest.raises(error, match=message):
-        model.fit(biased.data, biased.target, sensitive_features=biased.sensitive)
+def test_what_is_wrong_is_said(biased, settings, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(biased, **settings)
 
 
 def test_each_class_needs_rows_of_each_group(biased):
-    X, y, group = biased.data, biased.target, biased.sensitive
-    model = AdversarialClassifier(**SMALL)
-    with pytest.raises(ValueError, match="at least one non-zero"):
-        model.fit(X, y, sample_weight=np.zeros(300), sensitive_features=group)
-    lacking = np.where(y == 1, "g1", group)
+    X, y = biased.data, biased.target
+    model, group = AdversarialClassifier(**SMALL), np.where(y == 1, "g1", biased.sensitive)
     with pytest.warns(UserWarning, match="no rows of group 'g0' with class 1: the class reveals"):
-        model.fit(X, y, sensitive_features=lacking)
+        model.fit(X, y, sensitive_features=group)
     with pytest.raises(ValueError, match="group 'g0' with task 1: balance='class'"):
-        model.set_params(balance="class").fit(X, y, sensitive_features=lacking)
+        model.set_params(balance="class").fit(X, y, sensitive_features=group)
 
 
 def test_rows_of_another_shape_are_refused():
@@ -436,14 +378,6 @@ def test_rows_of_another_shape_are_refused():
     model.fit(X, y, sensitive_features=group)
     with pytest.raises(ValueError, match=r"rows of shape \(2, 3, 4\), and fit saw rows of"):
         model.predict(X[:, :, :3])
-    with pytest.raises(ValueError, match="dim"):
-        AdversarialClassifier(**SMALL).fit(X, y, sensitive_features=group)
-
-
-def test_torch_is_asked_for_when_it_is_needed(biased, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(ImportError, match=r"Adversarial.* needs torch: pip install 'skbiasamp\[t"):
-        fitted(biased)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
@@ -462,14 +396,6 @@ def test_a_gpu_trains_much_the_same(biased):
     )
 
 
-def test_a_batch_size_may_be_a_small_integer(biased):
-    """150 steps of 2 rows are more than an unsigned byte holds."""
-    predicted = (
-        fitted(biased, batch_size=kind(2)).predict(biased.data) for kind in (np.uint8, int)
-    )
-    assert_array_equal(*predicted)
-
-
 # --------------------------------------------------------------------------- the page of it
 
 
@@ -486,26 +412,3 @@ def test_a_network_takes_the_colour_for_the_digit():
     usual = (color == "red") == (digit % 2 == 0)
     right = model.predict(X) == digit
     assert right[usual].mean() > right[~usual].mean() + 0.15
-
-
-@pytest.mark.pages
-def test_seeds_of_the_adversary_are_as_the_page_says():
-    text = PAGE.read_text("utf-8").replace("\n# ", " ").replace(" %", "%")
-    runs = pd.read_csv(FOLDER / "benchmarks" / "results" / "adversarial-seeds.csv")
-    alone, against = (runs[runs["adversary"] == weight].set_index("seed") for weight in (0, 1))
-    change = against["leakage, logits"] - alone["leakage, logits"]
-    assert [(change < 0).sum(), (change > 0).sum()] == [6, 2]
-    losses = against["adversary's loss"]
-    wins = losses.idxmin()
-    assert change[wins] > 0
-    right = [frame.loc[wins, "other colour"] for frame in (against, alone)]
-    told = [frame["colour from encoder"].min() for frame in (against, alone)]
-    for said in (
-        "in six and raises it in two",
-        f"its loss falls to {losses[wins]:.2f}, and",
-        f"only {right[0]:.0%} of the images",
-        f"correctly ({right[1]:.0%} without",
-        f"for {told[0]:.0%} or more of the images",
-        f"and for {told[1]:.0%} or more",
-    ):
-        assert said in " ".join(text.split())

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import sklearn
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -18,7 +17,6 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.stats import variation
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
 
 from skbiasamp.datasets import fetch_imsitu_annotations
@@ -28,15 +26,6 @@ needs_imsitu = pytest.mark.skipif(
     not (Path(os.environ.get("SKBIASAMP_DATA", "")) / "imsitu_train.csv.gz").is_file(),
     reason="the imSitu annotations are not in SKBIASAMP_DATA",
 )
-
-
-@pytest.fixture(scope="module")
-def people():
-    rng = np.random.default_rng(0)
-    sex = rng.choice(["f", "m"], 400, p=[0.3, 0.7])
-    X = pd.DataFrame({"sex": sex, "skill": rng.normal(size=400)}, index=np.arange(400) + 1000)
-    hired = np.where(rng.random(400) < np.where(sex == "f", 0.3, 0.6), "yes", "no")
-    return X, pd.Series(hired, index=X.index, name="hired")
 
 
 # ---------------------------------------------------------------- RatioBalancer
@@ -50,10 +39,6 @@ def images(n_rows=3000, n_tasks=20, n_groups=2, seed=0):
     rates = np.clip(rate * np.exp(rng.normal(0, 0.7, (n_groups, n_tasks))), 0, 0.9)
     member = rng.random((n_rows, n_tasks)) < rates[group]
     return member.astype(int), group
-
-
-def counts(member, group):
-    return np.stack([member[group == code].sum(axis=0) for code in np.unique(group)])
 
 
 def kept_by(sampler, y, group):
@@ -102,10 +87,8 @@ def test_keeps_more_images_of_coco_than_the_authors_heuristic():
 
 
 @needs_imsitu
-def test_verbs_of_one_gender_are_named_or_dropped():
+def test_verbs_of_one_gender_are_dropped():
     imsitu = fetch_imsitu_annotations(subset="test")
-    with pytest.raises(ValueError, match="2 pairs of group and task, such as group 'man'"):
-        kept_by(RatioBalancer(), imsitu.target, imsitu.sensitive)
     # The published split has 4,462: these and one image of each of the two verbs.
     kept = kept_by(RatioBalancer(unpaired="drop"), imsitu.target, imsitu.sensitive)
     assert len(kept) == 4_460
@@ -164,22 +147,14 @@ def test_rows_of_every_container():
         assert_array_equal(y_kept, member[balancer.sample_indices_])
 
 
-def test_in_a_pipeline_of_imbalanced_learn(people):
-    pipeline_of = pytest.importorskip("imblearn.pipeline").Pipeline
-    X, y = people
-    balanced = RatioBalancer(random_state=0).fit_resample(
-        X[["skill"]], y, sensitive_features=X["sex"]
-    )
-    by_hand, model = LogisticRegression().fit(*balanced), ("model", LogisticRegression())
-    with sklearn.config_context(enable_metadata_routing=True):
-        pipeline = pipeline_of([("balance", RatioBalancer(random_state=0)), model])
-        pipeline.fit(X[["skill"]], y, sensitive_features=X["sex"])
-    assert_array_equal(pipeline["model"].coef_, by_hand.coef_)
-    assert len(pipeline.predict(X[["skill"]])) == 400
-    drop = ColumnTransformer([("skill", "passthrough", ["skill"])])
-    by_column = RatioBalancer(sensitive="sex", random_state=0)
-    pipeline = pipeline_of([("balance", by_column), ("drop", drop), model]).fit(X, y)
-    assert_array_equal(pipeline["model"].coef_, by_hand.coef_)
+def test_in_a_pipeline_of_imbalanced_learn(routing):
+    make_pipeline = pytest.importorskip("imblearn.pipeline").make_pipeline
+    rng, balancer = np.random.default_rng(0), RatioBalancer(random_state=0)
+    X, (y, sex) = rng.normal(size=(400, 1)), rng.random((2, 400)) < [[0.6], [0.3]]
+    by_hand = LogisticRegression().fit(*balancer.fit_resample(X, y, sensitive_features=sex))
+    pipeline = make_pipeline(balancer, LogisticRegression()).fit(X, y, sensitive_features=sex)
+    assert_array_equal(pipeline[-1].coef_, by_hand.coef_)
+    assert len(pipeline.predict(X)) == 400
 
 
 # ---------------------------------------------------------------- GroupOverSampler
@@ -259,30 +234,17 @@ def test_sets_that_hardly_recur_take_little_memory(sampler, n_kept):
 # ---------------------------------------------------------------- DataRepair
 
 
-def test_a_repair_keeps_as_many_rows_as_a_ratio_of_1():
-    """Greedy steps alone kept up to four rows less in 5 of these tables."""
-    for seed in (7, 10, 28, 41, 56):
-        rng = np.random.default_rng(seed)
-        n, k, g = rng.integers(20, 400), rng.integers(1, 4), rng.integers(2, 4)
-        group, drawn = rng.choice(list("abc")[:g], n), rng.random((n, k))
-        share = rng.uniform(0.1, 0.9, k)
-        more = 0.2 * (group == "a")[:, None] * rng.choice([-1, 1])
-        y = np.squeeze(drawn < share + more).astype(int)
-        samplers = RatioBalancer(1, random_state=0), DataRepair(random_state=0)
-        balanced, repaired = (len(kept_by(sampler, y, group)) for sampler in samplers)
-        assert repaired >= balanced, seed
-
-
 def variation_of(member, group):
     """Return the average coefficient of variation, by SciPy."""
-    return variation(counts(member, group), axis=0).mean()
+    counts = [member[group == code].sum(axis=0) for code in np.unique(group)]
+    return variation(counts, axis=0).mean()
 
 
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_variation_falls_with_the_share_that_may_go(n_groups):
     member, group = images(n_groups=n_groups)
     values, rng = [variation_of(member, group)], np.random.default_rng(0)
-    for min_share in (0.9, 0.7, 0.5, 0.3):
+    for min_share in (0.9, 0.5):
         repair = DataRepair(min_share, random_state=0)
         kept = kept_by(repair, member, group)
         assert len(kept) >= min_share * 3000
@@ -297,15 +259,6 @@ def test_variation_falls_with_the_share_that_may_go(n_groups):
 # ---------------------------------------------------------------- NoiseRandomizer
 
 
-@pytest.mark.parametrize("scale", [0, 0.5, 4])
-def test_noise_costs_as_much_accuracy_as_theory_says(scale):
-    X = np.random.default_rng(0).normal(7, 3, (40_000, 1))
-    noisy = NoiseRandomizer(scale, random_state=0).fit_transform(X)
-    # Sheppard: how often two normal variables of this correlation have the same sign.
-    expected = 0.5 + np.arcsin(1 / np.sqrt(1 + scale**2)) / np.pi
-    assert np.mean((noisy > 7) == (X > 7)) == pytest.approx(expected, abs=0.01)
-
-
 def test_noise_is_the_same_for_the_same_data_and_no_other():
     X = np.zeros((500, 2)) + np.arange(500)[:, None] % 2
     noise = NoiseRandomizer(random_state=0).fit(X)
@@ -316,17 +269,14 @@ def test_noise_is_the_same_for_the_same_data_and_no_other():
     assert abs(np.corrcoef(added.ravel(), other.ravel())[0, 1]) < 0.1
     assert abs(np.corrcoef(added.T)[0, 1]) < 0.15
     assert len(np.unique(added)) == 1000
-    reseeded = clone(noise).set_params(random_state=1)
-    assert (reseeded.fit_transform(X) != noise.transform(X)).all()
 
 
 @pytest.mark.parametrize("library", [pd, pl])
-@pytest.mark.parametrize("columns", [{}, {"job": ["a", "b"] * 30, "new": [True, False] * 30}])
-def test_dates_beside_numbers_are_kept_or_drawn_from_training_rows(library, columns):
+def test_dates_beside_numbers_are_kept_or_drawn_from_training_rows(library):
     """Numbers and dates have no common type in NumPy."""
     rng = np.random.default_rng(0)
     days = np.datetime64("2026-01-01", "us") + rng.integers(99, size=60).astype("m8[D]")
-    data = {"skill": rng.normal(size=60), "day": days, "spent": days - days[0], **columns}
+    data = {"skill": rng.normal(size=60), "day": days, "spent": days - days[0]}
     frame = library.DataFrame(data)
     noise = NoiseRandomizer(3, random_state=0).fit(frame)
     noisy = noise.transform(frame[:20])
@@ -341,17 +291,6 @@ def test_dates_beside_numbers_are_kept_or_drawn_from_training_rows(library, colu
     for sampler in (RatioBalancer(alpha=1), GroupOverSampler(), DataRepair()):
         rows, *_ = sampler.fit_resample(frame, y, sensitive_features=sex)
         assert [*rows.dtypes] == [*frame.dtypes]
-
-
-def test_noise_is_for_data_of_the_kind_that_was_fitted():
-    frame = pd.DataFrame({"a": [0.0, 2.0, 4.0], "b": ["x", "y", "z"]})
-    noise = NoiseRandomizer(random_state=0)
-    with pytest.raises(ValueError, match=r"X must be a data frame .*; got numbers"):
-        noise.fit(frame).transform(frame.assign(b=1))
-    with pytest.raises(TypeError, match=r"[Ss]parse data was passed"):
-        noise.fit(sparse.csr_array(np.eye(2)))
-    noise.set_output(transform="pandas")
-    assert [*noise.fit_transform(frame[["a"]])] == ["a"]
 
 
 @pytest.mark.parametrize(("values", "share"), [(["no", "yes"], 0.1), ([False, True], 0.7)])

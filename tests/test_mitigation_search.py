@@ -1,7 +1,6 @@
 """search: the same folds for all, the winner within the limit at the least loss, nothing hidden."""
 
 import re
-import warnings
 from itertools import product
 from typing import ClassVar
 
@@ -12,26 +11,22 @@ import sklearn
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     accuracy_score,
-    average_precision_score,
     balanced_accuracy_score,
     f1_score,
     make_scorer,
 )
 from sklearn.model_selection import (
-    ShuffleSplit,
     StratifiedKFold,
     cross_val_predict,
     cross_val_score,
 )
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 
 from skbiasamp import (
     DirectionalAuditor,
@@ -40,7 +35,6 @@ from skbiasamp import (
     MultiAttributeAuditor,
     cross_audit,
 )
-from skbiasamp.metrics import DifferentialFairnessAuditor
 from skbiasamp.mitigation import (
     CorpusConstraintClassifier,
     DomainIndependentClassifier,
@@ -50,8 +44,8 @@ from skbiasamp.mitigation import (
     search,
 )
 
-# Simulated often, and read for what fits some labels: a search for each would take minutes.
-from skbiasamp.mitigation._search import _change, _Fold, auto_candidates
+# Read for what fits some labels: a search for each would take minutes.
+from skbiasamp.mitigation._search import auto_candidates
 
 LINEAR = LogisticRegression()
 
@@ -187,56 +181,13 @@ def test_labels_of_several_classes(people):
     assert values(comparison, "none", "directional A->T") == pytest.approx(audited.value)
 
 
-@pytest.mark.parametrize("scoring", [["accuracy", "f1"], make_scorer(f1_score)], ids=type)
-def test_scores_as_scikit_learn_takes_them(people, scoring):
+def test_scores_as_scikit_learn_takes_them(people):
     X, y, _ = people
     splits = list(StratifiedKFold(3).split(X, y))
-    comparison = compared(people, {"none": LINEAR}, cv=splits, scoring=scoring)
-    names = scoring if isinstance(scoring, list) else ["score"]
-    assert comparison.scores == names
+    comparison = compared(people, {"none": LINEAR}, cv=splits, scoring=make_scorer(f1_score))
+    assert comparison.scores == ["score"]
     expected = cross_val_score(LINEAR, X, y, cv=splits, scoring="f1").mean()
-    assert values(comparison, "none", names[-1]) == pytest.approx(expected, abs=1e-12)
-
-
-def test_folds_that_overlap_say_less(people):
-    X, y, sex = people
-    estimators = {"none": LINEAR, "forest": RandomForestClassifier(5, random_state=0)}
-    cv = ShuffleSplit(6, test_size=0.4, random_state=0)
-    comparison = compared(people, estimators, cv=cv)
-    # Rows that are tested twice are not independent.
-    table = comparison.comparisons["directional A->T"].table.set_index("model")
-    assert table["difference_low"].isna().all()
-    assert np.isfinite(table.loc["forest", "difference"])
-    audited = cross_audit(LINEAR, X, y, sensitive_features=sex, cv=cv)
-    for name in ("value", "low", "high"):
-        found = values(comparison, "none", "directional A->T", name)
-        assert found == pytest.approx(getattr(audited, name))
-
-
-ENCODE = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
-
-
-def with_text(people):
-    X, y, sex = people
-    job = np.where(X[:, 1] > 0.5, "smith", "nurse")
-    return pd.DataFrame({"test": X[:, 0], "job": job}), y, sex
-
-
-def test_a_mitigation_that_fails_is_a_row_with_its_error(people):
-    model, options = make_pipeline(ENCODE, LINEAR), {"cv": 3, "random_state": 0}
-    estimators = {"none": model, "text": (RatioBalancer(), LINEAR), "again": model}
-    with pytest.warns(FitFailedWarning, match="'text' failed .* could not convert string"):
-        comparison = compared(with_text(people), estimators, **options)
-    rows = comparison.measures.set_index("mitigation")
-    assert rows.loc["text", "error"].str.startswith("ValueError: could not convert string").all()
-    assert rows.loc["text", "value"].isna().all()
-    assert rows.loc[["none", "again"], "error"].isna().all()
-    status = comparison.table.set_index("candidate")["status"]
-    assert status.index[status == "failed"].tolist() == ["text"]
-    assert "\ntext failed: ValueError: could not convert" in repr(comparison)
-    # Of the model that all others are compared with, an error is an error.
-    with pytest.raises(ValueError, match="could not convert string"):
-        compared(with_text(people), {"none": LINEAR}, **options)
+    assert values(comparison, "none", "score") == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_mitigation_that_changes_nothing_is_named(people):
@@ -250,11 +201,6 @@ def test_a_mitigation_that_changes_nothing_is_named(people):
     assert share == pytest.approx(np.mean(ours != theirs))
     text = "same changed nothing: its predictions are those of “none” in every row."
     assert text in repr(comparison).splitlines()
-    assert repr(comparison).count("changed nothing") == 1
-    assert "No limit was given, so no winner was chosen." in repr(comparison).replace("\n  ", " ")
-    frame = comparison.to_frame()
-    frame["accuracy"] = 0.0
-    assert (comparison.table["accuracy"] != 0).all()
 
 
 NEEDS_GROUP = {"a": CorpusConstraintClassifier(LINEAR)}
@@ -263,22 +209,11 @@ NEEDS_GROUP = {"a": CorpusConstraintClassifier(LINEAR)}
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"candidates": {"none": LINEAR}}, ValueError, "has the name 'none'"),
         ({"candidates": {"a": (RatioBalancer(),)}}, TypeError, "or a pair of sampler"),
-        ({"candidates": "all"}, TypeError, "'candidates' .* Got 'all' instead"),
         ({"candidates": NEEDS_GROUP}, ValueError, r"\['a'\] needs the group .* uses_group=True"),
-        ({"estimator": RatioBalancer()}, TypeError, r"\['none'\] is RatioBalancer\(\)"),
         ({"auditor": DirectionalAuditor("T->A")}, ValueError, "classifier that learns to predict"),
-        ({"sensitive_features": ["f", "m"]}, ValueError, "sensitive_features has 2 rows but X"),
-        ({"sensitive_features": [None, *"fm" * 599, "f"]}, ValueError, r"Auditor\(missing='drop'"),
-        ({"also": ["a", "b"]}, ValueError, "also has 2 rows but X"),
         ({"also": {"age": range(1200)}}, ValueError, "got 1,200 values .* 20 or fewer: merge"),
-        ({"limit": 0}, ValueError, "The 'limit' parameter of search"),
         ({"limit": 2}, ValueError, r"limit is 2, and directional A->T cannot .* are 0\.02"),
-        ({"cv": "five"}, ValueError, "The 'cv' parameter of search"),
-        ({"scoring": [accuracy_score]}, ValueError, "Use a dict of score name mapped to the scor"),
-        ({"scoring": 3}, TypeError, "The 'scoring' parameter of search .* Got 3 instead"),
-        ({"X": pd.DataFrame(index=range(1200))}, ValueError, "no columns"),
     ],
 )
 def test_what_cannot_be_compared_is_said(people, options, error, message):
@@ -345,9 +280,14 @@ def test_the_winner_is_the_cheapest_within_the_limit(people_and_predictions):
     candidates = {name: Told(i) for i, name in enumerate(names) if i}
     candidates["broken"] = Told(fails=True)
     given = {"sensitive_features": sex, "candidates": candidates, "random_state": 0}
-    with pytest.warns(FitFailedWarning, match="'broken' failed .* it cannot be trained") as caught:
+    with pytest.warns(FitFailedWarning, match="'broken' failed .* it cannot be trained"):
         result = search(Told(0), X, y, **given)
-    assert {warning.filename for warning in caught} == {__file__}
+    failed = result.measures[result.measures["mitigation"] == "broken"]
+    assert failed["error"].str.startswith("RuntimeError: it cannot be trained").all()
+    assert failed["value"].isna().all()
+    # Of the model that all others are compared with, an error is an error.
+    with pytest.raises(RuntimeError, match="it cannot be trained"):
+        search(Told(fails=True), X, y, **given)
     table = result.table.set_index("candidate")
     # Rates of both groups move by 0.15 in opposite directions, of equal size: so does the mean.
     assert table.loc["none", "value"] == pytest.approx(0.15)
@@ -425,15 +365,6 @@ def test_the_winner_is_audited_on_rows_that_did_not_choose_it():
     assert name in result.models
 
 
-def test_one_fold_has_no_rows_that_did_not_choose(people_and_predictions):
-    X, y, sex, _ = people_and_predictions
-    split = next(StratifiedKFold(2, shuffle=True, random_state=0).split(X, y))
-    given = {"sensitive_features": sex, "limit": 0.1, "random_state": 0}
-    result = search(Told(0), X, y, candidates={"good": Told(1)}, cv=[split], **given)
-    assert (result.best, result.validated, result.improved) == ("good", {}, True)
-    assert "It is within the limit of 0.1. It does not lower accuracy." in result.sentence
-
-
 def people_of_two_columns(*columns, n=2500):
     """Return columns as predictions, labels, sex and race.
 
@@ -456,7 +387,9 @@ def test_a_candidate_that_makes_another_column_worse_is_out():
         (375, 375, 375, 375),
     )
     candidates = {"by race": Told(1), "crossing": Told(2), "fair": Told(3)}
-    given = {"sensitive_features": sex, "candidates": candidates, "random_state": 0}
+    fold = np.random.default_rng(3).integers(0, 5, len(y))
+    cv = [(np.flatnonzero(fold != at), np.flatnonzero(fold == at)) for at in range(5)]
+    given = {"sensitive_features": sex, "candidates": candidates, "random_state": 0, "cv": cv}
     assert search(Told(0), X, y, **given).best == "by race"
     result = search(Told(0), X, y, also=race, **given)
     assert result.best == "fair"
@@ -477,41 +410,24 @@ def test_a_candidate_that_makes_another_column_worse_is_out():
             row = also.loc[(name, columns)]
             assert_allclose([row["before"], row["after"]], shifts.abs().mean(), atol=1e-12)
             assert row["change"] == pytest.approx(row["after"] - row["before"])
-            assert row["change_low"] < row["change"] < row["change_high"]
     # By hand: a tenth of each race moves, and nobody did before; a crossing that no column shows.
     assert also.loc[("by race", "race"), "change"] == pytest.approx(0.1)
     assert also.loc[("crossing", "race"), "change"] == pytest.approx(0)
     assert also.loc[("crossing", "sex × race"), "change"] == pytest.approx(0.12 - 0.05)
+    # Rows vary, with one more that changed, and folds beyond them (Nadeau and Bengio).
+    moved = pd.DataFrame(X[:, :2] - y[:, None])
+    moved *= np.where(moved.groupby(sex + race).transform("mean") < moved.mean(), -1, 1)
+    grown, n = moved[1] - moved[0], len(y)
+    of_rows = (grown.var(ddof=0) + 1 / n) / n
+    more = (grown.groupby(fold).mean().var() - 5 * of_rows) * (1 / 5 + n / 5 / len(cv[0][0]))
+    df = 4 * ((of_rows + more) / more) ** 2
+    reach = stats.t.isf(0.025 / 6, df) * np.sqrt(of_rows + more)  # for 6 changes
+    row, change = also.loc[("by race", "sex × race")], 0.1 - 0.05
+    assert more > 0
+    assert_allclose([row["change_low"], row["change_high"]], [change - reach, change + reach])
     text = "2 candidates make another column or crossing clearly worse."
     assert f"It makes no other column or crossing clearly worse. {text}" in result.sentence
     assert "worse elsewhere: race" in result.to_markdown()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("spread", [0, 0.2], ids=["rows", "seeds"])
-def test_a_candidate_is_rarely_out_if_nothing_is_worse(spread):
-    """False alarms: errors are the same, and each fold moves a group either way by chance."""
-    rng, alarms, worlds = np.random.default_rng(0), 0, 300
-    for _ in range(worlds):
-        group = rng.choice(5, 2000, p=[0.4, 0.3, 0.2, 0.08, 0.02])
-        rows = np.array_split(rng.permutation(2000), 5)
-        folds = [_Fold(own, {"n_train": 1600}, {}, "") for own in rows]
-        # The first group is above its labels, so that what a fold adds has a mean of 0.
-        before, after = (
-            np.where(
-                (group == 0) & (rng.random(2000) < 0.4),
-                1.0,
-                rng.choice([-1, 0, 1], 2000, p=[0.1, 0.8, 0.1]),
-            )
-            for _ in range(2)
-        )
-        for own in rows:
-            shift = rng.normal(0, spread)
-            after[own[(group[own] == 0) & (rng.random(len(own)) < abs(shift))]] += np.sign(shift)
-        order = np.concatenate(rows)
-        groups = pd.Categorical.from_codes(group, [*"abcde"])
-        alarms += _change(before[order], after[order], groups, folds, 0.025)[3] > 0
-    assert alarms <= 0.05 * worlds
 
 
 def test_sizes_are_compared_not_values(people_and_predictions):
@@ -530,19 +446,15 @@ def test_sizes_are_compared_not_values(people_and_predictions):
     assert above["change_high"] < 0
 
 
-@pytest.mark.parametrize("lacking", ["held-out", "training"])
-def test_means_leave_out_folds_that_are_not_measured(lacking):
+def test_means_leave_out_folds_that_are_not_measured():
     """MALS of a fold of one group is near 0.5, whatever a model does: its share there is 1."""
     rng = np.random.default_rng(0)
     group, y = rng.integers(0, 2, 600), rng.integers(0, 2, 600)
     fold = np.where(group == 0, rng.integers(0, 4, 600), rng.integers(0, 3, 600))
-    text = "rows are all of group 0"
-    if lacking == "training":
-        group[np.flatnonzero(fold == 3)[:9]], text = 2, "training rows lack group 2"
     cv = [(np.flatnonzero(fold != at), np.flatnonzero(fold == at)) for at in range(4)]
     X = np.column_stack([np.where(rng.random(600) < 0.1, 1 - y, y) for _ in range(2)])
     estimators, auditor = {"none": Told(0), "other": Told(1)}, MALSAuditor(interval=None)
-    with pytest.warns(UndefinedMetricWarning, match=f"fold 3: its .*{text}"):
+    with pytest.warns(UndefinedMetricWarning, match="fold 3: its .*rows are all of group 0"):
         result = compared((X, y, group), estimators, auditor, cv=cv, random_state=0)
     others = compared((X, y, group), estimators, auditor, cv=cv[:3], random_state=0)
     numbers = ["value", "low", "high", "change", "change_low", "change_high"]
@@ -550,15 +462,6 @@ def test_means_leave_out_folds_that_are_not_measured(lacking):
         one.measures.loc[one.measures["measure"] == "MALS", numbers] for one in (result, others)
     )
     assert_allclose(found, expected)
-
-
-def test_a_ratio_of_rates_may_have_a_limit_above_1():
-    X, y, sex = draw_people(200, 0)
-    given = {"sensitive_features": sex, "limit": 2, "cv": 2, "random_state": 0}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", FitFailedWarning)
-        result = search(LINEAR, X, y, auditor=DifferentialFairnessAuditor(), **given)
-    assert result.limit == 2
 
 
 def test_a_model_within_the_limit_stays_as_it_is(people_and_predictions):
@@ -608,19 +511,6 @@ def test_automatic_candidates_on_people():
     assert not needs["RatioBalancer"]
 
 
-def test_the_page_has_before_and_after(people_and_predictions):
-    pytest.importorskip("jinja2")
-    candidates = {"good": Told(1), "<b>": Told(3)}
-    X, y, sex, _ = people_and_predictions
-    result = search(Told(0), X, y, sensitive_features=sex, candidates=candidates, random_state=0)
-    page = result.to_html()
-    assert page.count('class="point') == 3
-    assert page.count('class="point best"') == 1
-    assert "<b>:" not in page
-    assert "good: rates of each pair, the largest change first" in page
-    assert "| good |" in result.to_markdown()
-
-
 def test_automatic_candidates_fit_the_labels():
     binary, three = np.arange(100) % 2, np.arange(100) % 3
     candidates = auto_candidates(LINEAR, binary, 0.02)
@@ -653,53 +543,34 @@ def test_automatic_thresholds_are_the_best_by_the_score_of_the_search():
     assert scores("roc_auc") == accurate  # thresholds do not change it
 
 
-def test_one_search_measures_single_tasks_and_sets_in_both_directions():
-    """The columns of Zhao, Andrews and Xiang (2023): a score, MALS, A→T, T→A, and each of sets."""
+def test_a_search_measures_groups_that_are_predicted_from_tasks_and_from_sets():
     X, y, sex = draw_people(1200, 0)
     tasks = np.column_stack([y, X[:, 0] > 0])
-    auditors = [MALSAuditor(interval=None), MultiAttributeAuditor(None, interval=None)]
-    for way in ("A->T", "T->A"):
-        kinds = DirectionalAuditor, MultiAttributeAuditor
-        auditors += [kind(way, interval=None) for kind in kinds]
+    auditors = [kind("T->A", interval=None) for kind in (DirectionalAuditor, MultiAttributeAuditor)]
     several = MultiOutputClassifier(LINEAR)
     every, test = np.arange(600), slice(600, None)
-    balancer = RatioBalancer(random_state=0)
     of_sets = RatioBalancer(sets=True, unpaired="drop", random_state=0)
-    shares = CorpusConstraintClassifier(several, sets=True)
     found = compared(
         (X, tasks, sex),
-        {
-            "none": several,
-            "tasks": (balancer, several),
-            "sets": (of_sets, several),
-            "shares": shares,
-        },
+        {"none": several, "sets": (of_sets, several)},
         auditors,
-        scoring={"mAP": lambda model, X, y: average_precision_score(y, model.predict(X))},
         sensitive_estimator=LINEAR,
         cv=[(every, every + 600)],
         random_state=0,
     ).measures.pivot(index="mitigation", columns="measure", values="value")
-    assert found.shape == (4, 7)
-    assert found.notna().all(axis=None)
-    # The groups' classifier learns the rows that the sampler keeps; other mitigations keep all.
+    # The groups' classifier learns the rows that the sampler keeps.
     known = {"sensitive_features": sex[:600]}
-    balanced = balancer.fit(X[:600], tasks[:600], **known).sample_indices_
     kept = of_sets.fit(X[:600], tasks[:600], **known).sample_indices_
-    for name, rows in (("none", every), ("tasks", balanced), ("sets", kept)):
+    for name, rows in (("none", every), ("sets", kept)):
         predicted, group = (
             clone(model).fit(X[rows], labels[rows]).predict(X[test])
             for model, labels in ((several, tasks), (LINEAR, sex))
         )
         given = {"sensitive_features": sex[test], "sensitive_pred": group}
-        for auditor in auditors[-2:]:
-            expected = (
-                clone(auditor).fit(tasks[:600], **known).score(tasks[test], predicted, **given)
-            )
+        for auditor in auditors:
+            fitted = clone(auditor).fit(tasks[:600], **known)
+            expected = fitted.score(tasks[test], predicted, **given)
             assert found.loc[name, f"{auditor.metric} T->A"] == pytest.approx(expected)
-    of_groups = found["directional T->A"]
-    assert of_groups["none"] == pytest.approx(of_groups["shares"])
-    assert of_groups["none"] != pytest.approx(of_groups["sets"])
 
 
 # --------------------------------------------------------------------------- mixtures
@@ -738,8 +609,6 @@ def test_a_mixture_takes_nothing_that_does_not_help():
     for randomize in (False, True):
         model = MixedClassifier(LINEAR, LINEAR, randomize=randomize, random_state=0)
         assert model.fit(X, y, sensitive_features=sex).share_ == 0
-    with pytest.raises(ValueError, match="must predict without the sensitive feature"):
-        MixedClassifier(LINEAR, NEEDS_GROUP["a"]).fit(X, y, sensitive_features=sex)
 
 
 @pytest.mark.parametrize("routing", [False, True])

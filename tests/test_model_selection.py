@@ -13,11 +13,8 @@ from pandas.testing import assert_frame_equal
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
-    BaggingClassifier,
     RandomForestClassifier,
-    VotingClassifier,
 )
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.frozen import FrozenEstimator
@@ -28,7 +25,6 @@ from sklearn.model_selection import (
     GroupKFold,
     KFold,
     LeaveOneGroupOut,
-    LeaveOneOut,
     ShuffleSplit,
     StratifiedKFold,
     TunedThresholdClassifierCV,
@@ -38,7 +34,7 @@ from sklearn.model_selection import (
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skbiasamp import (
@@ -238,21 +234,13 @@ def test_a_search_does_not_choose_labels_balanced_before_the_audit():
     search = GridSearchCV(model, {"sample": [sampler, "passthrough"]}, scoring=scorer, cv=CV)
     with (
         pytest.warns(UserWarning, match="test scores are non-finite"),
-        pytest.warns(UndefinedMetricWarning, match=r"step 'sample' .* put it inside") as caught,
+        pytest.warns(UndefinedMetricWarning, match=r"step 'sample' .* put it inside"),
     ):
         search.fit(X, Y)
-    assert {one.filename for one in caught if "step 'sample'" in str(one.message)} == {__file__}
     sampled, plain = search.cv_results_["mean_test_score"]
     assert np.isnan(sampled)
     assert plain < 0
     assert search.best_params_ == {"sample": "passthrough"}
-    # The fix that the warning names is measured against the labels as they were.
-    inside = pipeline.make_pipeline(sampler, tree())
-    fitted = [(clone(inside).fit(X.iloc[train], Y[train]), train, test) for train, test in FOLDS]
-    folds = [-abs(by_hand(*one)) for one in fitted]
-    scores = cross_validate(audited(inside), X, Y, scoring=scorer, cv=CV)["test_score"]
-    assert_allclose(scores, folds)
-    assert np.mean(folds) < -0.01
 
 
 def test_a_value_of_balanced_training_labels_is_no_score():
@@ -272,36 +260,24 @@ def test_a_value_of_balanced_training_labels_is_no_score():
     assert own(model, data, truth) < 0
 
 
-@pytest.mark.parametrize("inside", [False, True], ids=["last", "in a pipeline"])
-def test_a_scorer_finds_the_attribute_behind_a_sampler(inside):
+def test_a_scorer_finds_the_attribute_behind_a_sampler():
     """Samplers change training rows only. It was an AttributeError: no attribute 'transform'."""
     imblearn = pytest.importorskip("imblearn")
     sampler = imblearn.over_sampling.RandomOverSampler(random_state=0)
-    steps = [sampler, make_pipeline(audited())] if inside else [sampler, audited()]
-    model = imblearn.pipeline.make_pipeline(*steps).fit(X, Y)
+    model = imblearn.pipeline.make_pipeline(sampler, make_pipeline(audited())).fit(X, Y)
     given = DirectionalAuditor(reference="test", interval=None)
     expected = given.score(Y, model.predict(X), sensitive_features=GROUP)
     assert amplification_scorer(given)(model, X, Y) == -abs(expected)
-
-
-ON_TEST = DirectionalAuditor(reference="test")
 
 
 @pytest.mark.parametrize(
     ("scorer", "model", "error", "message"),
     [
         ({}, tree(), NotFittedError, "this model has none. Wrap the classifier, AuditedClas"),
-        ({}, audited(sensitive=None), NotFittedError, "enable metadata routing: sklearn.set_conf"),
-        ({"auditor": QUIET, "sensitive": "group"}, tree(), NotFittedError, "without training lab"),
-        ({"auditor": ON_TEST}, tree(), ValueError, "amplification_scorer(..., sensitive='sex')"),
-        ({"auditor": ON_TEST}, tree(), ValueError, "or a search, name the column, or enable met"),
         ({}, audited(auditor=[QUIET, MALSAuditor()]), ValueError, "2 auditors, and a score is one"),
         ({"auditor": MALSAuditor(groups="marginal")}, audited(), ValueError, "counted these group"),
-        ({"auditor": DirectionalAuditor("T->A")}, audited(), ValueError, "sensitive_estimator=..."),
-        ({"objective": "best"}, audited(), ValueError, "'objective' parameter of Amplification"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.* was fitted without the sensitive feature")
 def test_scorers_say_what_to_write_instead(scorer, model, error, message):
     with pytest.raises(error) as caught:
         amplification_scorer(**scorer)(clone(model).fit(X, Y), X, Y)
@@ -310,13 +286,8 @@ def test_scorers_say_what_to_write_instead(scorer, model, error, message):
 
 def test_missing_values_are_for_the_auditor_to_settle():
     gaps = pd.Series(GROUP, dtype=object).where(np.arange(N) != 3)
-    message = r"\(auditor=DirectionalAuditor\(missing='drop'\)\), or keep"
-    with pytest.raises(ValueError, match=message):
-        amplification_scorer()(audited().fit(X, Y), X.assign(group=gaps), Y)
-    splits = [(np.arange(4, N), np.arange(4))]  # where no training row is missing, too
-    for cv in (3, splits):
-        with pytest.raises(ValueError, match=message):
-            crossed(tree(), NUMBERS, sensitive_features=gaps, cv=cv)
+    with pytest.raises(ValueError, match=r"\(auditor=DirectionalAuditor\(missing='drop'\)\)"):
+        crossed(tree(), NUMBERS, sensitive_features=gaps, cv=3)
     settled = DirectionalAuditor(missing="drop", interval=None)
     result = crossed(tree(), NUMBERS, sensitive_features=gaps, auditor=settled)
     assert result.pooled.n_samples == N - 1
@@ -348,73 +319,34 @@ def test_a_search_over_thresholds_audits_against_the_correlations_of_the_trainin
     assert search.best_params_["threshold"] == THRESHOLDS[sizes.argmin()]
 
 
-@pytest.mark.parametrize(("reference", "n_jobs"), [("train", None), ("test", 2)])
-def test_a_threshold_is_tuned_with_an_auditor_that_knows_the_correlations(
-    reference, n_jobs, routing
-):
-    auditor = known_auditor(reference=reference)
+def test_a_threshold_is_tuned_with_an_auditor_that_knows_the_correlations(routing):
+    auditor = known_auditor()
     scorer = amplification_scorer(auditor)
     tuned = TunedThresholdClassifierCV(
-        tree(), scoring=scorer, thresholds=THRESHOLDS, cv=[HALF], n_jobs=n_jobs, refit=False
+        tree(), scoring=scorer, thresholds=THRESHOLDS, cv=[HALF], n_jobs=2, refit=False
     ).fit(X, Y, sensitive_features=GROUP)
     least = np.abs(values_at_thresholds(auditor)).min()
     assert tuned.best_score_ == pytest.approx(-least, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("auditor", "sensitive"), [(None, None), (QUIET, "group"), (known_auditor(), "group")]
-)
-def test_tuned_thresholds_without_signs_or_groups_say_how_to_choose_a_threshold(auditor, sensitive):
-    """A scorer that looked for model and rows in the frames of its callers found them there."""
-    scorer = amplification_scorer(auditor, sensitive=sensitive)
-    tuned = TunedThresholdClassifierCV(audited(), scoring=scorer, cv=[HALF])
-    with pytest.raises(ValueError, match="passes a scorer labels without") as caught:
+def test_tuned_thresholds_without_signs_or_groups_say_how_to_choose_a_threshold():
+    tuned = TunedThresholdClassifierCV(audited(), scoring=amplification_scorer(), cv=[HALF])
+    with pytest.raises(ValueError, match=r"passes a scorer labels without .*GridSearchCV\("):
         tuned.fit(X, Y)
-    text = str(caught.value)
-    assert ("so sensitive='group' finds no column" in text) == (sensitive is not None)
-    # The line that the message shows runs as it is, if the column is called so.
-    line = text[text.index("GridSearchCV(") : text.index(". Or pass")]
-    known = {"model": tree(), **globals()}
-    search = eval(line, known).fit(X.rename(columns={"group": sensitive or "sex"}), Y)
-    assert search.best_params_["estimator__threshold"] in (0.3, 0.5, 0.7)
-
-
-def test_a_threshold_cannot_be_tuned_if_every_value_is_0(routing):
-    balanced, groups = np.tile([0, 1], N // 2), np.tile([0, 0, 1, 1], N // 4)
-    scorer = amplification_scorer(clone(QUIET).fit(balanced, sensitive_features=groups))
-    tuned = TunedThresholdClassifierCV(tree(), scoring=scorer, cv=StratifiedKFold(2))
-    with pytest.raises(ValueError, match=r"cannot choose a threshold.* exactly balanced"):
-        tuned.fit(X, balanced, sensitive_features=groups)
 
 
 # ------------------------------------------------------------------ ensembles
 
 
-ENSEMBLES = {
-    "VotingClassifier": lambda model: VotingClassifier([("one", model), ("two", clone(model))]),
-    "OneVsRestClassifier": OneVsRestClassifier,
-}
-
-
-@pytest.mark.parametrize("kind", ENSEMBLES)
-def test_ensembles_around_an_audited_classifier_say_to_turn_it_inside_out(kind):
-    """The error was that there is no AuditedClassifier, or that X is no data frame."""
+def test_ensembles_around_an_audited_classifier_say_to_turn_it_inside_out():
     rows, at = (X.to_numpy(), Y), {"sensitive": 3, "drop_sensitive": False}
-    ensemble = ENSEMBLES[kind](audited(LogisticRegression(), **at)).fit(*rows)
-    with pytest.raises(ValueError, match=rf"outside: AuditedClassifier\({kind}\("):
+    ensemble = OneVsRestClassifier(audited(LogisticRegression(), **at)).fit(*rows)
+    with pytest.raises(ValueError, match=r"outside: AuditedClassifier\(OneVsRestClassifier\("):
         amplification_scorer()(ensemble, *rows)
     # An auditor that knows the correlations by itself needs no AuditedClassifier.
     given = DirectionalAuditor(reference="test", interval=None)
     value = given.score(Y, ensemble.predict(rows[0]), sensitive_features=GROUP)
     assert amplification_scorer(given, sensitive=3)(ensemble, *rows) == -abs(value)
-    turned = audited(ENSEMBLES[kind](LogisticRegression()), **at).fit(*rows)
-    assert np.isfinite(amplification_scorer()(turned, *rows))
-
-
-def test_ensembles_that_lose_the_names_of_columns_say_where_they_belong():
-    named = audited(LogisticRegression(), drop_sensitive=False)
-    with pytest.raises(ValueError, match=r"BaggingClassifier.* belongs inside the estimator"):
-        BaggingClassifier(named, n_estimators=2).fit(X, Y)
 
 
 # ------------------------------------------------------------------ other training samples
@@ -524,18 +456,6 @@ def test_models_that_add_a_difference_to_equal_labels_are_said_to():
     # Whether a guess differs between groups is chance: that of the fitted models is no more.
     coin = cross_audit(Score(), np.tile([0, 1, 1, 0, 1, 0, 0], 58)[:400, None], y, **how)
     assert coin.facts.verdict == "no clear effect"
-    # Balanced labels have an interval above 0 whatever is learned: a limit judges the changes.
-    rng = np.random.default_rng(3)
-    group, y = np.repeat([0, 1], 200), np.tile([0, 1], 200)
-    data = rng.normal(size=(400, 3)) + y[:, None] * [1, 0, 0]
-    report = cross_audit(LogisticRegression(), data, y, sensitive_features=group, random_state=3)
-    assert report.low > 0.001
-    assert report.facts.verdict == "no clear effect"
-    (check,) = report.gate(0.001).checks
-    (result,) = report.results.values()
-    assert abs(check.value) == pytest.approx(result.table["change"].abs().max())
-    assert check.low < 0 < check.high
-    assert check.outcome == "inconclusive"
 
 
 # ------------------------------------------------------------------ cross-audits
@@ -583,13 +503,11 @@ def test_splitters_groups_and_overlapping_folds():
     assert one.over == "1 fold"
 
 
-def test_splitters_say_in_several_ways_which_rows_they_mean():
+def test_splitters_may_be_masks_and_what_can_be_read_once():
     how = {"n_repeats": 2, "n_halvings": 2, "random_state": 0}
     expected = crossed(tree(), cv=CV, **how)
-    ways = (lambda rows: np.isin(np.arange(N), rows), lambda rows: [int(at) - N for at in rows])
-    changed = [[(way(train), way(test)) for train, test in FOLDS] for way in ways]
-    # What can be read once gives the folds of all repeats.
-    for cv in (*changed, CV.split(X, Y)):
+    masks = [[np.isin(np.arange(N), rows) for rows in fold] for fold in FOLDS]
+    for cv in (masks, CV.split(X, Y)):
         result = crossed(tree(), cv=cv, **how)
         assert_frame_equal(result.table, expected.table)
         assert (result.low, result.pooled.low) == (expected.low, expected.pooled.low)
@@ -614,17 +532,6 @@ def test_a_fold_of_one_group_measures_nothing():
     assert (result.high - result.low) / 2 == pytest.approx(reach)
     assert result.over == "4 of 5 folds"
     assert result.folds[4] is not None
-
-
-def test_folds_of_single_rows_leave_the_audit_to_all_of_them():
-    few = slice(0, 40)
-    how = {"sensitive_features": GROUP[few], "cv": LeaveOneOut(), "random_state": 0}
-    with pytest.warns(UndefinedMetricWarning, match="of group 1; 37 more"):
-        result = cross_audit(tree(), X[few], Y[few], **how)
-    assert np.isnan([result.value, result.low, result.high]).all()
-    assert not np.isnan(result.pooled.value)
-    assert (result.over, result.facts.verdict) == ("0 of 40 folds", "not measured")
-    assert "40 models are not measured" in result.verdict
 
 
 @pytest.mark.filterwarnings("ignore:no audited rows", "ignore:1 of 3 pairs are so")
@@ -668,21 +575,6 @@ def test_amplification_is_a_score_of_a_cross_audit(routed):
         passed = crossed(tree(), NUMBERS, auditor=QUIET, **options)
         for audit in (passed, cross_audit(audited(), X, Y, **options)):
             assert_allclose(audit.table["own"], -audit.table["value"])
-    with pytest.raises(ValueError, match="has 2 auditors, and a score is one number"):
-        crossed(tree(), auditor=[QUIET, MALSAuditor(interval=None)], **options)
-
-
-class Reversed(AuditedClassifier):
-    def fit(self, X, y, *, sensitive_features=None):
-        return super().fit(X, 1 - np.asarray(y), sensitive_features=sensitive_features)
-
-
-def test_a_class_of_ones_own_is_fitted_in_folds_as_it_is_alone():
-    how = {"cv": 3, "random_state": 0, "n_halvings": 0}
-    own = crossed(Reversed(tree(), auditor=QUIET), **how)
-    plain = crossed(tree(), auditor=QUIET, **how)
-    for turned, other in zip(own.predictions, plain.predictions, strict=True):
-        assert (turned != other).mean() > 0.9
 
 
 # ------------------------------------------------------------------ estimators on the same folds
@@ -691,8 +583,6 @@ def test_a_class_of_ones_own_is_fitted_in_folds_as_it_is_alone():
 PAIR = {"deep": tree(max_depth=8), "flat": tree(max_depth=1), "linear": LogisticRegression()}
 
 
-# In some of these comparisons folds agree by chance, in others not. Without an interval of rows,
-# only folds tell.
 # In some of these comparisons folds agree by chance, in others not. Without an interval of rows,
 # only folds tell.
 @pytest.mark.parametrize(
@@ -745,9 +635,6 @@ def test_every_fold_is_audited_against_its_own_training_rows_and_compared(audito
     assert_array_equal(alone.table["score"], scores)
     numbers = ["value", "low", "high"]
     assert table.loc["flat", numbers].tolist() == [getattr(alone, name) for name in numbers]
-    frame = result.to_frame()
-    frame["value"] = 0.0
-    assert (result.table["value"] != 0).all()
 
 
 def test_estimators_get_the_same_folds_and_draws():
@@ -789,58 +676,22 @@ def test_estimators_are_compared_by_several_metrics_and_predicted_groups():
             )
             pooled = results[f"directional {way}"].pooled.table.set_index("model")
             assert pooled.loc[name, "published"] == pytest.approx(expected, abs=1e-12)
-    overlapping = crossed(PAIR, cv=ShuffleSplit(3, test_size=0.5, random_state=0))
-    assert np.isnan(overlapping.pooled.table["difference_low"]).all()
-    assert np.isfinite(overlapping.table.loc[1:, "difference_low"]).all()
-
-
-FIRST = audited(sensitive=None)
-OTHER_AUDITOR = {"a": FIRST, "b": audited(auditor=MALSAuditor(), sensitive=None)}
-OTHER_FEATURE = {"a": audited(), "b": audited(sensitive="a")}
-T_TO_A = DirectionalAuditor("T->A")
-UNTRAINED = tree(max_depth=-1)  # to train it would be another error
-BY_GROUP = {"cv": LeaveOneGroupOut(), "groups": GROUP}
 
 
 @pytest.mark.parametrize(
-    ("estimator", "options", "error", "message"),
+    ("estimator", "options", "message"),
     [
-        ({"a": tree()}, {}, ValueError, "estimator holds one model, 'a'. A comparison needs two"),
-        ({}, {}, ValueError, "estimator is an empty dict"),
-        ({1: tree(), "1": tree()}, {}, ValueError, "estimator names a model 1. Name models with"),
-        ([("a", tree()), ("a", tree())], {}, TypeError, "must be a classifier, or a dict of"),
-        ({"a": tree(), "b": LogisticRegression}, {}, TypeError, r"estimator\['b'\] must be a cl"),
-        (PAIR, {"reference": "dep"}, ValueError, "reference must be one of .* did you mean 'deep'"),
-        (tree(), {"reference": "deep"}, ValueError, "reference names one of several classifiers"),
-        (tree(), {"cv": 1}, ValueError, "cv must be 2 folds or more, .*; got 1"),
-        (OTHER_AUDITOR, {"auditor": None}, ValueError, r"auditors: .*None\), MALSAuditor\(\)\. C"),
-        (OTHER_FEATURE, {"sensitive_features": None}, ValueError, "features: 'group', 'a'"),
-        (tree(), {"sensitive_features": None}, ValueError, "cross_audit needs the sensitive feat"),
-        (tree(), {"stratify": "sex"}, ValueError, "'stratify' parameter of cross_audit must be"),
-        (tree(), {"auditor": T_TO_A}, ValueError, "pass sensitive_estimator"),
-        (tree(), {"n_halvings": 1}, ValueError, "n_halvings must be 0, or 2 or more"),
-        (UNTRAINED, {"favourable": "paid"}, ValueError, "must name a class or task; got 'paid'"),
-        # Of folds, whose classifier has a name of ours.
-        (
-            tree(),
-            {"params": {"age": Y}, "n_jobs": 2},
-            ValueError,
-            r"^AuditedClassifier\.fit got 'a",
-        ),
-        (tree(), BY_GROUP, ValueError, r"^cv leaves no fold to measure \(fold 0: its training"),
+        ({"a": tree()}, {}, "estimator holds one model, 'a'. A comparison needs two"),
+        (PAIR, {"reference": "dep"}, "reference must be one of .* did you mean 'deep'"),
+        (tree(), {"sensitive_features": None}, "cross_audit needs the sensitive feat"),
+        (tree(), {"auditor": DirectionalAuditor("T->A")}, "pass sensitive_estimator"),
+        (tree(), {"n_halvings": 1}, "n_halvings must be 0, or 2 or more"),
+        (tree(), {"cv": LeaveOneGroupOut(), "groups": GROUP}, "^cv leaves no fold to measure"),
     ],
 )
-def test_what_cannot_be_cross_audited_is_named(estimator, options, error, message):
-    with pytest.raises(error, match=message):
+def test_what_cannot_be_cross_audited_is_named(estimator, options, message):
+    with pytest.raises(ValueError, match=message):
         crossed(estimator, **{"auditor": QUIET, **options})
-
-
-def test_an_estimator_that_fails_is_named():
-    text = X.assign(b="some text")
-    models = {"plain": make_pipeline(make_column_transformer(("passthrough", ["a"])), tree())}
-    with pytest.raises(ValueError, match="could not convert string") as caught:
-        crossed({**models, "whole": tree()}, text, n_halvings=0)
-    assert caught.value.__notes__[-1] == "This happened to the estimator 'whole'."
 
 
 # ------------------------------------------------------------------ thresholds
@@ -882,12 +733,6 @@ def test_training_labels_give_the_rate_and_validation_rows_the_threshold():
         assert_array_equal(model.predict_proba(NUMBERS), inner.predict_proba(NUMBERS))
     with pytest.raises(NotFittedError):
         clone(prefit).fit(NUMBERS, labels)
-    with pytest.raises(ValueError, match="y_train needs cv='prefit'"):
-        BaseRateThresholdClassifier(inner).fit(NUMBERS, labels, y_train=labels)
-    with pytest.raises(ValueError, match="y_train holds 0, which is no class of y: 'no' and 'yes"):
-        prefit.fit(NUMBERS, labels, y_train=Y)
-    with pytest.raises(ValueError, match="y_train has 2 tasks, and y has 1"):
-        prefit.fit(NUMBERS, labels, y_train=np.eye(2, dtype=int))
 
 
 @pytest.mark.parametrize(
@@ -956,21 +801,12 @@ def test_weights_make_base_rates_and_thresholds():
 def test_thresholds_ask_for_two_classes_and_scores(routing):
     with pytest.raises(ValueError, match="The type of the target is multiclass"):
         BaseRateThresholdClassifier(tree()).fit(NUMBERS, np.arange(N) % 3)
-    with pytest.raises(ValueError, match="'estimator' parameter"):
-        BaseRateThresholdClassifier(StandardScaler()).fit(NUMBERS, Y)
     model = BaseRateThresholdClassifier(audited(sensitive=None), cv=3)
     model.fit(NUMBERS, Y, sensitive_features=GROUP)  # routed to the classifier inside
     assert model.estimator_.auditor_.groups_ == [0, 1]
-    off = sklearn.config_context(enable_metadata_routing=False)
-    with off, pytest.raises(ValueError, match="can only pass on under metadata routing"):
-        model.fit(NUMBERS, Y, sensitive_features=GROUP)
 
 
 # ------------------------------------------------------------------ curves
-
-
-def curve_of(scores, y=Y, **options):
-    return amplification_curve(y, scores, **{"sensitive_features": GROUP, **options})
 
 
 def test_the_published_curve_of_compas():
@@ -997,11 +833,8 @@ def test_the_published_curve_of_compas():
     [
         (None, 1, "two", True, "change"),
         ("whole", 2, "three", False, "change"),
-        ("equal", 1, "overlapping", True, "change"),
-        ("fractional", 2, "overlapping", False, "published"),
+        ("fractional", 2, "overlapping", False, "change"),
         ("fractional", 1, "three", True, "published"),
-        ("a few large", 1, "three", False, "change"),
-        ("a few large", 2, "two", True, "change"),
     ],
 )
 def test_a_curve_has_the_value_and_interval_of_an_audit_at_every_threshold(
@@ -1015,9 +848,7 @@ def test_a_curve_has_the_value_and_interval_of_an_audit_at_every_threshold(
     score = np.round(rng.random((n, n_tasks)) + 0.4 * y, 1) / 1.4
     weights = {
         "whole": rng.integers(0, 4, n),
-        "equal": np.full(n, 0.3),
         "fractional": rng.random(n),
-        "a few large": rng.lognormal(0, 1.5, n),
     }
     attribute = np.column_stack([group, rng.choice(list("xy"), n)]) if groups[0] == "o" else group
     labels = {"sensitive_features": attribute, "sample_weight": weights.get(weight)}
@@ -1035,40 +866,3 @@ def test_a_curve_has_the_value_and_interval_of_an_audit_at_every_threshold(
         assert_allclose(found, numbers, rtol=0, atol=1e-9)
     # Over all thresholds between 0 and 1, scores are probabilities.
     assert curve.integral == pytest.approx(auditor.score(y, score, **labels), abs=1e-12)
-
-
-def test_a_frame_of_a_curve_has_what_is_known():
-    curve, none = (curve_of(NUMBERS[:, 0], interval=kind) for kind in ("analytic", None))
-    assert list(curve.to_frame()) == ["threshold", "value", "low", "high", "published"]
-    assert none.low is none.high is None
-    columns = {"threshold": none.thresholds, "value": none.values, "published": none.published}
-    assert_frame_equal(none.to_frame(), pd.DataFrame(columns))
-    one = {"sensitive_features": np.zeros(N, int), "y_train": Y, "sensitive_train": GROUP}
-    with pytest.warns(UndefinedMetricWarning):
-        of_one_group = curve_of(NUMBERS[:, 0], interval="analytic", **one)
-    assert np.isnan(of_one_group.low).all()
-
-
-@pytest.mark.parametrize(
-    ("scores", "options", "message"),
-    [
-        (np.where(GROUP == 1, np.inf, 0.5), {}, r"y_score has missing or infinite values in \d"),
-        (["high", "low"] * (N // 2), {}, "y_score must hold numbers.* got 'high'"),
-        (NUMBERS[:5, 0], {}, "y_score has 5 rows but y_true has 400"),
-        (np.empty((N, 0)), {}, "y_score is empty"),
-        (NUMBERS, {}, "y_score has 3 columns and y_true is one column"),
-        (np.full(N, 3), {}, "y_score holds only 3: pass limits"),
-        (None, {}, "y_score must hold one value a row"),
-        *(
-            (NUMBERS[:, 0], {"limits": one}, "limits must be two numbers, the smaller one first")
-            for one in ("ab", 5, (0, 1, 2), (0, np.nan), (None, 1), (1, 1), ())
-        ),
-    ],
-)
-def test_what_has_no_curve_is_named(scores, options, message):
-    """NumPy and scikit-learn answered most of these."""
-    with pytest.raises(ValueError, match=message):
-        curve_of(scores, **options)
-    for threshold in ("high", [0.1, np.nan]):
-        with pytest.raises(ValueError, match="threshold must be a number, or several"):
-            curve_of(NUMBERS[:, 0]).at(threshold)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -70,21 +69,9 @@ def test_an_attacker_may_get_its_methods_in_fit(people):
     assert probe().fit(ages, **BY).leakage_ > 0.8
 
 
-def test_the_callers_columns_keep_their_names(people):
-    frame = pd.DataFrame(people[["height", "age"]].to_numpy())  # columns 0 and 1
-    frame.columns.name = "feature"
-    before = frame.columns.copy()
-    passed = probe().set_output(transform="pandas").fit_transform(frame, **BY)
-    assert list(passed.columns) == ["x0", "x1"]  # as of any transformer of scikit-learn
-    pd.testing.assert_index_equal(frame.columns, before)
-
-
 def test_a_probe_that_measures_nothing_says_so_at_once(people):
-    with pytest.warns(UserWarning, match=UNMEASURED) as caught:
+    with pytest.warns(UserWarning, match=UNMEASURED):
         make_pipeline(LeakageProbe(), PCA(1)).fit(people[["height", "age"]])
-    (warning,) = caught
-    for way in ("Pass sensitive_features", "LeakageProbe(..., sensitive='sex')", "routing"):
-        assert way in str(warning.message)
 
 
 @pytest.mark.filterwarnings(f"ignore:{UNMEASURED}")
@@ -93,11 +80,8 @@ def test_without_an_attribute_it_only_passes(people):
     assert not hasattr(found, "leakage_")
     assert found.transform(people) is people
     assert_array_equal(found.get_feature_names_out(), people.columns)
-    for name in ("leakage_", "chance_", "interval_", "attacker_"):
-        with pytest.raises(AttributeError, match=rf"^{name} exists after .* LeakageProbe"):
-            getattr(found, name)
-    with pytest.raises(AttributeError, match=r"^'LeakageProbe' object has no attribute 'leakage'"):
-        _ = found.leakage
+    with pytest.raises(AttributeError, match=r"^leakage_ exists after .* LeakageProbe"):
+        _ = found.leakage_
     # A fit with an attribute before is forgotten.
     assert found.fit(people, **BY).leakage_ > 0.5
     assert not hasattr(found.fit(people), "leakage_")
@@ -129,11 +113,8 @@ def test_images_go_to_attackers_that_take_them(hold):
     flat = probe(attacker=LogisticRegression(), **how).fit(images.reshape(600, -1), **BY)
     assert found.leakage_ == flat.leakage_ > 0.7
     assert_array_equal(np.asarray(found.transform(held)), images)
-    for attacker in ("auto", "mlp"):
-        with pytest.raises(ValueError, match=rf"X has 4 dimensions, and attacker='{attacker}'"):
-            LeakageProbe(attacker=attacker).fit(held, **BY)
-    with pytest.raises(ValueError, match="X has missing or infinite values in 600 rows"):
-        found.fit(images * np.nan, **BY)
+    with pytest.raises(ValueError, match="X has 4 dimensions, and attacker='auto'"):
+        LeakageProbe().fit(held, **BY)
 
 
 def test_features_that_reveal_the_group_together_are_ranked_first():
@@ -165,16 +146,3 @@ def test_features_are_ranked_wherever_the_sensitive_feature_is(people):
     for X in (numbers, sparse.csr_matrix(numbers)):
         assert probe().rank_features(X, **BY)["feature"].tolist() == [0, 1]
     assert np.isnan(probe().rank_features(numbers[:, :1], **BY)["lost"].item())
-    with pytest.raises(ValueError, match="needs the sensitive feature in rank_features"):
-        LeakageProbe().rank_features(rest)
-
-
-@pytest.mark.parametrize("library", [pd, pl])
-def test_dates_beside_numbers_are_read(library):
-    rng = np.random.default_rng(0)
-    days = np.datetime64("2026-01-01", "us") + rng.integers(9, size=200).astype("m8[D]")
-    frame = library.DataFrame({"age": rng.normal(size=200), "day": days})
-    sex = np.where(days < days.min() + np.timedelta64(4, "D"), "f", "m")
-    found = probe(n_draws=2, n_resamples=9)
-    assert found.fit_transform(frame, sensitive_features=sex) is frame
-    assert found.leakage_ > 0.95

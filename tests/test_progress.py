@@ -37,13 +37,6 @@ class Slow(LogisticRegression):
         return super().fit(X, y, sample_weight)
 
 
-class Interrupted(LogisticRegression):
-    """An attacker during whose training somebody presses Ctrl-C."""
-
-    def fit(self, X, y, sample_weight=None):
-        raise KeyboardInterrupt
-
-
 def open_terminal():
     """Return both ends of a terminal of 80 columns."""
     ours, theirs = pty.openpty()
@@ -122,17 +115,6 @@ def test_verbose_writes_few_lines_into_a_log(capsys):
 # --------------------------------------------------------------------------- Ctrl-C
 
 
-def test_an_interrupted_auditor_is_usable():
-    auditor = LeakageAuditor(cv=2, n_draws=2, n_resamples=20, random_state=0)
-    expected = auditor.audit(HIRED, PREDICTED, **BY)
-    auditor.set_params(attacker=Interrupted())
-    with pytest.raises(KeyboardInterrupt):
-        auditor.audit(HIRED, PREDICTED, **BY)
-    auditor.set_params(attacker="auto")
-    again = auditor.audit(HIRED, PREDICTED, **BY)
-    assert (again.value, again.low, again.high) == (expected.value, expected.low, expected.high)
-
-
 AUDIT = ["-m", "skbiasamp", "audit", "rows.csv"]
 AUDIT += ["--target", "y", "--prediction", "p", "--sensitive", "sex"]
 ROWS = "sex,y,p\n" + "f,1,0\nm,0,0\nf,0,1\nm,1,1\n" * 20
@@ -204,23 +186,6 @@ def test_ctrl_c_ends_the_command_with_one_line(tmp_path):
     ends = (" \rskbiasamp: interrupted\r\n", "...\r\nskbiasamp: interrupted\r\n")
     assert said.endswith(ends)
     assert "Traceback" not in said
-
-
-STARTS = """
-import sys
-class Finder:
-    def find_spec(self, name, *_):
-        if name == "sklearn":
-            raise KeyboardInterrupt
-sys.meta_path.insert(0, Finder())
-from skbiasamp.cli import main
-sys.exit(main(["audit", "x.csv"]))
-"""
-
-
-def test_ctrl_c_while_the_command_starts():
-    found = subprocess.run([sys.executable, "-c", STARTS], capture_output=True, text=True)
-    assert (found.returncode, found.stderr) == (130, "skbiasamp: interrupted\n")
 
 
 class Follower:

@@ -79,10 +79,6 @@ def test_labels_themselves_pass_and_a_difference_that_labels_lack_does_not():
     [
         ({"on": "directonal"}, "on must name a result of the report; got 'directonal'"),
         ({"group": "x"}, r"group must be a group of the audit; got 'x'. It has 'f' and 'm'"),
-        ({"task": 2}, r"task must be a task of the audit; got 2. It has 1"),
-        ({"on": 5}, "on must be the name of a result; got 5"),
-        ({"limit": -0.1}, "limit must be a number of 0 or more; got -0.1"),
-        ({"inconclusive": "maybe"}, "inconclusive must be one of 'fail', 'pass'. Got 'maybe'"),
         ({"limit": 0.02, "below": 0.02}, "Pass either below or limit"),
     ],
 )
@@ -95,29 +91,15 @@ def test_no_interval_is_no_pass():
     report = report_of(MORE, auditor=[DirectionalAuditor(interval=None)])
     with pytest.raises(ValueError, match="has no confidence interval of directional A->T"):
         assert_amplification(report)
-    with pytest.raises(TypeError, match="must be an AuditReport or an AuditResult; got float"):
-        assert_amplification(0.1)
-
-
-def commands_of(name, held):
-    """Return the commands of a recipe that test the model."""
-    if name == "github-actions.yml":
-        found = [step.get("run", "") for step in held["jobs"]["bias"]["steps"]]
-    elif name == "gitlab-ci.yml":
-        found = held["bias"]["script"]
-    else:
-        found = [hook["entry"] for repo in held["repos"] for hook in repo["hooks"]]
-    return [command for command in found if "-m pytest" in command]
 
 
 @pytest.mark.pages
 def test_recipes_run_the_test_of_the_page():
-    yaml = pytest.importorskip("yaml")
     folder = Path(__file__).resolve().parents[1] / "docs" / "recipes"
     names = ("github-actions.yml", "gitlab-ci.yml", "pre-commit-config.yaml")
-    read = {name: yaml.safe_load((folder / name).read_text("utf-8")) for name in names}
+    said = [(folder / name).read_text("utf-8") for name in names]
     # All three run the same command, which is run here once.
-    (command,) = {one for name, held in read.items() for one in commands_of(name, held)}
+    (command,) = {re.search("python -m pytest.*", text)[0] for text in said}
     first, *arguments = shlex.split(command)
     assert first == "python"
     quiet = ["-p", "no:cacheprovider", "-c", "/dev/null", f"--rootdir={folder}"]
