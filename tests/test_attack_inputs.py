@@ -3,13 +3,13 @@
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import brentq
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -18,7 +18,6 @@ from test_probe import Flattened
 
 import skbiasamp
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor, LeakageProbe
-from skbiasamp.attackers import MLPAttacker
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics import dataset_leakage, leakage_amplification
 
@@ -50,7 +49,7 @@ def attacked(features):
     return np.mean([right[group == SEX].mean() for group in ("f", "m")])
 
 
-@pytest.mark.parametrize("hold", [np.array, pd.DataFrame, pl.DataFrame, np.ndarray.tolist])
+@pytest.mark.parametrize("hold", [np.array, pl.DataFrame])
 def test_an_embedding_is_attacked_whatever_its_columns(hold):
     probe = LeakageProbe(random_state=0, n_draws=2).fit(SIX, sensitive_features=SEX)
     for argument in ("y_pred", "y_score"):
@@ -97,10 +96,6 @@ def test_several_tasks_are_scored_or_embedded():
         assert beside.table["quality_model"][0] == pytest.approx(attacked(features), abs=0.02)
 
 
-BOTH = (
-    {"sensitive_features": np.eye(2, dtype=int)[(SEX == "m").astype(int)], "sensitive_pred": TAGS},
-    {"sensitive_features": SEX},
-)
 CELLS = Contingency.from_labels(HIRED, PREDICTED, sensitive_features=SEX)
 MANY = "y_pred has 6 columns but there are 2 classes"
 
@@ -114,11 +109,6 @@ MANY = "y_pred has 6 columns but there are 2 classes"
         (lambda: audited(HIRED, PREDICTED, y_score=SEX), "y_score must hold numbers; got '[fm]'"),
         (lambda: auditor().audit(CELLS, y_score=SIX), "already holds labels"),
         (lambda: DPAAuditor().audit(HIRED, SIX, sensitive_features=SEX), MANY),
-        (lambda: auditor().compare(HIRED, {"a": SIX, "b": SIX}, **BOTH[1]), MANY[7:]),
-        (
-            lambda: auditor(groups="indicator").audit(HIRED, PREDICTED, y_score=SIX, **BOTH[0]),
-            "2 columns but sensitive_pred has 3",
-        ),
     ],
 )
 def test_scores_that_cannot_be_attacked(call, message):
@@ -169,17 +159,13 @@ def test_images_alone_have_no_accuracy_and_stand_in_either_place(maps_of_rows):
     assert 0.7 < alone.table["quality_model"].item() < 0.88
     value = leakage_amplification(**given, y_pred=maps, attacker=Flattened(), **OPTIONS)
     assert value == alone.value
-    # The attacker of the labels is the best for them.
-    auditor.fit(given["y_true"], sensitive_features=given["sensitive_features"])
-    best = LeakageAuditor(**OPTIONS)
-    best.fit(given["y_true"], sensitive_features=given["sensitive_features"])
-    found, expected = auditor.audit(**labels, y_score=maps), best.audit(**labels)
-    quality = expected.table["quality_data"].item()
-    assert found.table["quality_data"].item() == pytest.approx(quality, abs=0.06)
-    leakage = expected.statistics["dataset_leakage"]
-    assert found.statistics["dataset_leakage"] == pytest.approx(leakage)
-    with pytest.raises(ValueError, match="equalize='accuracy' makes labels as accurate"):
-        auditor.set_params(equalize="accuracy").audit(**given, y_score=maps)
+    for message, options, score in (
+        ("equalize='accuracy' makes labels as accurate", {"equalize": "accuracy"}, maps),
+        ("y_score has 4 dimensions, and attacker='mlp'", {"attacker": "mlp"}, maps),
+        ("y_score has missing or infinite values", {}, maps * np.inf),
+    ):
+        with pytest.raises(ValueError, match=message):
+            clone(auditor).set_params(**options).audit(**given, y_score=score)
 
 
 def test_rows_count_in_any_order_and_equal_images_are_one_input(maps_of_rows):
@@ -190,8 +176,6 @@ def test_rows_count_in_any_order_and_equal_images_are_one_input(maps_of_rows):
     moved = {name: values[order] for name, values in labels.items()}
     value = auditor.score(**moved, y_score=maps[order])
     assert value == auditor.score(**labels, y_score=maps)
-    signed, zero = (np.where(maps == maps[0, 0, 0, 0], number, maps) for number in (-0.0, 0.0))
-    assert auditor.score(**labels, y_score=signed) == auditor.score(**labels, y_score=zero)
     # An exact attacker knows that two of the same image have the same group, if they have.
     sure = dict(labels, sensitive_features=np.repeat(["f", "m"] * (N // 4), 2))
     exact = LeakageAuditor(attacker="exact", cv=None, interval=None)
@@ -206,23 +190,8 @@ def test_rows_count_in_any_order_and_equal_images_are_one_input(maps_of_rows):
     assert result.value == auditor.score(**rest, y_score=maps[100:])
 
 
-def test_what_takes_no_images_says_so(maps_of_rows):
-    labels, maps = maps_of_rows
-    images = LeakageAuditor(attacker=Flattened(), **OPTIONS)
-    for auditor, score, message in (
-        (LeakageAuditor(), maps, "y_score has 4 dimensions, and attacker='auto'"),
-        (LeakageAuditor(attacker="mlp"), maps, "y_score has 4 dimensions, and attacker='mlp'"),
-        (images, maps * np.inf, "y_score has missing or infinite values"),
-        (images, maps[1:], "y_score has 399 rows"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            auditor.audit(**labels, y_score=score)
-    with pytest.raises(ValueError, match=r"y_pred must have one or two dimensions; got shape"):
-        DPAAuditor().audit(**labels | {"y_pred": maps})
-
-
 @pytest.mark.torch
-def test_networks_of_skorch_attack_images_and_numbers(maps_of_rows, one_thread):
+def test_networks_of_skorch_attack_images(maps_of_rows, one_thread):
     """Over ten worlds, they were right in 76 to 87 % of rows, and in 48 to 55 % from labels."""
     torch, skorch = pytest.importorskip("torch"), pytest.importorskip("skorch")
     nn = torch.nn
@@ -241,14 +210,6 @@ def test_networks_of_skorch_attack_images_and_numbers(maps_of_rows, one_thread):
     assert result.table["quality_data"].item() < 0.6
     assert not net.initialized_
     assert torch.equal(before, torch.random.get_rng_state())
-    numbers, group = np.random.default_rng(0).normal(size=N), labels["sensitive_features"]
-    how = {"max_epochs": 60, "lr": 0.1, "batch_size": 32, "verbose": 0, "train_split": None}
-    line = skorch.NeuralNetRegressor(
-        nn.Linear, module__in_features=1, module__out_features=1, **how
-    )
-    auditor = DPAAuditor(attacker=line, quality="inverse_rmse", equalize=None, **OPTIONS)
-    value = auditor.score(numbers, 2 * (group == "f") + 0.1 * numbers, sensitive_features=group)
-    assert value == pytest.approx((1 / 0.1 - 1) / (1 / 0.1 + 1), abs=0.1)
 
 
 GROUP = np.repeat(["f", "m"], 500)
@@ -329,33 +290,9 @@ def test_trained_attackers_see_labels_with_errors(n_tasks, with_training):
     assert leakage(task, learned, random_state=0) > value + 0.02
 
 
-@pytest.mark.parametrize("at", [1.2, -0.2, [True], [[0.5]], np.nan])
-def test_a_performance_is_a_share(at):
-    with pytest.raises(ValueError, match="at must be shares between 0 and 1"):
-        dataset_leakage([0, 1], sensitive_features=["f", "m"], at=at)
+def test_a_performance_is_a_share():
+    for at in (1.2, [[0.5]], np.nan):
+        with pytest.raises(ValueError, match="at must be shares between 0 and 1"):
+            dataset_leakage([0, 1], sensitive_features=["f", "m"], at=at)
     with pytest.raises(ValueError, match="at is a performance of labels, and y_true holds numbers"):
         dataset_leakage(RNG.random(1000), sensitive_features=GROUP, at=0.9)
-
-
-@pytest.mark.torch
-def test_validation_rows_get_errors_too():
-    pytest.importorskip("torch")
-    seen = []
-
-    class Spy(MLPAttacker):
-        def fit_many(self, X, y, sample_weight=None, **options):
-            seen.append((X, options["validation"]))
-            return super().fit_many(X, y, sample_weight, **options)
-
-    for n_tasks in (1, 13):
-        task = np.zeros((1000, n_tasks), int)
-        task[:2] = 1
-        y = task[:, 0] if n_tasks == 1 else task
-        dataset_leakage(
-            y, sensitive_features=GROUP, y_train=y, sensitive_train=GROUP, validation=(y, GROUP),
-            attacker=Spy((2,), max_epochs=1, early_stopping="accuracy"), at=0.8,
-            equalize="accuracy", n_draws=1, random_state=0,
-        )  # fmt: skip
-        inputs, _, weight = seen[-1][1]
-        share = np.average(np.asarray(inputs)[:, -1], weights=weight)
-        assert share == pytest.approx(0.2, abs=0.06)  # all labels were 0 but for two rows

@@ -1,7 +1,5 @@
 """Leakage and DPA as they are used: properties, attackers of all kinds, inputs of all kinds."""
 
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import joblib
@@ -10,8 +8,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from pandas.testing import assert_frame_equal
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.dummy import DummyClassifier
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, root_mean_squared_error
@@ -22,12 +19,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from test_predictability import TOLD, closed, simulated
-from threadpoolctl import threadpool_info, threadpool_limits
 
 import skbiasamp
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
 from skbiasamp.attackers import ExactAttacker
-from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics import dataset_leakage, dpa_amplification, leakage_amplification
 
 pytestmark = [
@@ -86,89 +81,40 @@ def test_the_same_seed_gives_the_same_numbers_whatever_the_jobs():
     assert before[2:] == after[2:]
 
 
-class Spy(ClassifierMixin, BaseEstimator):
-    """A tree that remembers what it was fitted on; all of them share one list."""
+class Spy(DecisionTreeClassifier):
+    """A tree that notes its seed; all of them share one list."""
 
-    fitted: list = []  # noqa: RUF012  shared on purpose
-
-    def __init__(self, random_state=None):
-        self.random_state = random_state
+    seeds: list = []  # noqa: RUF012  shared on purpose
 
     def fit(self, X, y, sample_weight=None):
-        assert not hasattr(self, "tree_")  # a fresh one every time
-        self.fitted.append((self.random_state, X, y, sample_weight))
-        self.tree_ = DecisionTreeClassifier(random_state=0).fit(X, y, sample_weight)
-        self.classes_ = self.tree_.classes_
-        return self
-
-    def predict(self, X):
-        return self.tree_.predict(X)
+        self.seeds.append(self.random_state)
+        return super().fit(X, y, sample_weight)
 
 
-@pytest.fixture
-def spy():
-    Spy.fitted.clear()
-    return Spy()
-
-
-def test_every_draw_fold_and_target_has_an_attacker_of_its_own(spy):
-    options = {"attacker": spy, "cv": 4, "n_draws": 3, "random_state": 0}
+def test_every_draw_fold_and_target_has_an_attacker_of_its_own():
     for metric, n_tasks, targets in (
         (dpa_amplification, None, 1),
         (dpa_amplification, 3, 3),
         (leakage_amplification, None, 1),
     ):
-        Spy.fitted.clear()
-        metric(**simulated(200, n_tasks=n_tasks), **options)
-        assert len(Spy.fitted) == 2 * 3 * 4 * targets
-        seeds = [one[0] for one in Spy.fitted]
-        half = len(seeds) // 2
-        assert len(set(seeds[:half])) == half
-        assert seeds[:half] == seeds[half:]  # both attackers of a pair start alike
-        assert not hasattr(spy, "tree_")
-        assert spy.random_state is None
-    # Leakage learns with equally weighted groups.
-    for _, _, y, weight in Spy.fitted:
-        totals = np.bincount(y, weight)
-        assert totals[0] == pytest.approx(totals[1], rel=1e-12)
+        Spy.seeds.clear()
+        attacker = Spy()
+        world = simulated(200, n_tasks=n_tasks)
+        metric(**world, attacker=attacker, cv=4, n_draws=3, random_state=0)
+        half = 3 * 4 * targets
+        assert len(set(Spy.seeds[:half])) == half
+        assert Spy.seeds[:half] == Spy.seeds[half:]  # both attackers of a pair start alike
+        assert not hasattr(attacker, "tree_")
 
 
-def test_a_row_is_learnt_in_all_folds_but_its_own(spy):
-    """Logits make every row an input of its own, so that one can see who learnt from it."""
-    logits = np.random.default_rng(0).normal(size=(150, 2))
-    options = {"attacker": spy, "cv": 5, "n_draws": 2, "equalize": None, "random_state": 0}
-    closed(simulated(150, n_tasks=2) | {"y_pred": logits}, "leakage", **options)
-    on_logits = [X for _, X, _, _ in Spy.fitted if len(X) > 8]  # not one of the labels' tables
-    times = Counter(map(tuple, np.concatenate(on_logits).tolist()))
-    assert set(times.values()) == {2 * 4}
-    assert (len(on_logits), len(times)) == (2 * 5, 150)
-
-
-def test_training_labels_alone_only_measure_dataset_leakage(spy):
-    world = simulated(200)
-    auditor = LeakageAuditor(
-        attacker=spy, cv=4, n_draws=3, equalize=None, interval=None, random_state=0
-    )
-    alone = auditor.audit(**world)
-    assert "dataset_leakage" not in alone.statistics
-    Spy.fitted.clear()
-    auditor.fit([0, 1] * 30, sensitive_features=["f", "m", "m"] * 20)
-    fitted = auditor.audit(**world)
-    assert_frame_equal(alone.table, fitted.table)
-    totals = [weight.sum() for _, _, _, weight in Spy.fitted]
-    assert len(totals) == 2 * 3 * 4 + 1
-    assert all(abs(total - 150) < 40 for total in totals[:-1])  # both on folds of the test rows
-    assert totals[-1] == 60  # dataset leakage on the training rows, of which nothing is drawn
-    # Training rows with predictions teach both attackers, a draw one pair.
-    Spy.fitted.clear()
-    auditor.fit(Contingency.from_labels(**world)).audit(**world)
-    assert [weight.sum() for _, _, _, weight in Spy.fitted] == [200] * (2 * 3 + 1)
-    for direction in ("A->T", "T->A"):
-        dpa = DPAAuditor(direction, interval=None, random_state=0)
-        one = with_attribute(n=200)
-        unfitted = dpa.audit(**one)
-        dpa.fit([0, 1] * 30, sensitive_features=["f", "m", "m"] * 20)
-        assert dpa.audit(**one).to_json() == unfitted.to_json()
+def test_training_labels_alone_only_measure_dataset_leakage():
+    world, train = with_attribute(n=200), {"sensitive_features": ["f", "m", "m"] * 20}
+    for auditor in AUDITORS.values():
+        alone = auditor.audit(**world)
+        known = clone(auditor).fit([0, 1] * 30, **train).audit(**world)
+        assert_frame_equal(alone.table, known.table)
+        assert "dataset_leakage" not in alone.statistics
+        assert ("dataset_leakage" in known.statistics) == (auditor.metric == "leakage")
 
 
 def test_an_estimator_without_weights_sees_the_rows_that_they_stand_for():
@@ -185,7 +131,6 @@ def test_an_estimator_without_weights_sees_the_rows_that_they_stand_for():
     ("attacker", "name"),
     [
         (make_pipeline(StandardScaler(), KNeighborsClassifier(3)), "KNeighborsClassifier"),
-        (make_pipeline(make_pipeline(StandardScaler(), GaussianNB())), "Pipeline"),
         (LinearSVC(), "LinearSVC"),
         pytest.param("mlp", "MLPAttacker", marks=pytest.mark.torch),
     ],
@@ -244,20 +189,28 @@ def test_auto_says_which_attacker_it_was():
         assert result.statistics["attacker"] == name
 
 
-def test_continuous_labels_are_told_by_regressors():
-    """Inverse RMSE, against scikit-learn's folds and regressors on rows."""
+def test_continuous_labels_and_attributes_are_told_by_regressors():
+    """Inverse RMSE, against the means of what is known."""
     rng = np.random.default_rng(0)
-    group = rng.choice(["f", "m"], 400)
-    task = (group == "f") + rng.normal(size=400)
-    predicted = 2.0 * (group == "f") + rng.normal(size=400)
-    how = {"quality": "inverse_rmse", "equalize": None, "n_draws": 20, "n_resamples": 99}
-    result = DPAAuditor(**how, random_state=0).audit(task, predicted, sensitive_features=group)
-    assert result.statistics["attacker"] == "LinearRegression"
-    for column, target in (("quality_data", task), ("quality_model", predicted)):
-        mean = pd.Series(target).groupby(group).transform("mean")
+    group, number = rng.integers(2, size=500), rng.normal(size=500)
+    leaning = 2.0 * group + rng.normal(size=500)
+    guess = (number + 0.5 * rng.normal(size=500) > 0).astype(int)
+    options = {"quality": "inverse_rmse", "equalize": None, "interval": None, "random_state": 0}
+    dpa = DPAAuditor("T->A", attacker=KNeighborsRegressor(50), **options)
+    of_number = {"y_true": group, "sensitive_features": number}
+    for result, target, known in (
+        (DPAAuditor(**options).audit(number, leaning, sensitive_features=group), leaning, group),
+        (LeakageAuditor(**options).audit(**of_number, y_pred=guess), number, guess),
+        (dpa.audit(**of_number, sensitive_pred=leaning), leaning, group),
+    ):
+        mean = pd.Series(target).groupby(known).transform("mean")
         inside = 1 / root_mean_squared_error(target, mean)
         # Held out, a mean of n rows has a variance of its own: 1 + 1/n of the other one's.
-        assert 0.99 * inside < result.table[column].item() < inside
+        assert 0.98 * inside < result.table["quality_model"].item() < inside
+        assert result.table["quality_data"].item() == pytest.approx(1 / number.std(), rel=0.05)
+    result = DPAAuditor(**options).set_params(interval="bootstrap", n_resamples=99)
+    result = result.audit(number, leaning, sensitive_features=group)
+    assert result.statistics["attacker"] == "LinearRegression"
     assert result.low < float(result) < result.high
 
 
@@ -274,24 +227,6 @@ def test_numbers_are_equalised_with_noise_as_large_as_the_errors():
     assert float(result) == pytest.approx(0, abs=0.01)
 
 
-def test_continuous_attributes_are_told_by_regressors():
-    rng = np.random.default_rng(0)
-    task, income = rng.integers(2, size=500), rng.normal(size=500)
-    predicted = (income + 0.5 * rng.normal(size=500) > 0).astype(int)
-    guess = task + rng.normal(size=500)
-    options = {"quality": "inverse_rmse", "equalize": None, "interval": None, "random_state": 0}
-    labels = {"y_true": task, "sensitive_features": income}
-    dpa = DPAAuditor("T->A", attacker=KNeighborsRegressor(50), **options)
-    for result, target, known in (
-        (LeakageAuditor(**options).audit(**labels, y_pred=predicted), income, predicted),
-        (dpa.audit(**labels, sensitive_pred=guess), guess, task),
-    ):
-        told = pd.Series(target).groupby(known).transform("mean")
-        expected = 1 / root_mean_squared_error(target, told)
-        assert result.table["quality_model"].item() == pytest.approx(expected, rel=0.05)
-        assert result.table["quality_data"].item() == pytest.approx(1 / income.std(), rel=0.05)
-
-
 def test_scores_of_few_values_are_the_labels_they_stand_for():
     """They are as good as labels, for the table as well as for what is told."""
     rng = np.random.default_rng(0)
@@ -302,7 +237,6 @@ def test_scores_of_few_values_are_the_labels_they_stand_for():
     for world, scores in [
         (two, np.where(p, 1.7, -0.4)),  # logits
         (two, np.where(p, 0.9, 0.2).astype(np.float32)),
-        (two, np.where(columns, [-2.0, 0.3], [1.0, -5.0])),
         (two, np.where(columns, [0.1, 0.9], [0.8, 0.2])),
         (two, np.eye(2, dtype=int)[p]),
         (three, 5 * np.eye(3)[predicted] - 2),
@@ -341,8 +275,7 @@ def test_runs_of_a_model_are_averaged(auditor):
     assert float(result) == pytest.approx(np.mean(values), abs=1e-12)
     assert result.statistics["between_run_sd"] == pytest.approx(np.std(values, ddof=1), abs=1e-12)
     # Quantiles of Student's t, which are as far below as above.
-    assert result.high - result.value == pytest.approx(result.value - result.low)
-    assert result.low < result.high
+    assert 0 < result.high - result.value == pytest.approx(result.value - result.low)
     for name in ("quality_model", "delta", "amplification"):
         expected = np.mean([single.table[name] for single in each], axis=0)
         assert_allclose(result.table[name], expected, atol=1e-12)
@@ -405,18 +338,6 @@ def test_what_has_one_value_is_told_by_chance_and_said_so(attacker):
     assert (table["amplification"][1], table["quality_model"][1]) == (0, 1)
 
 
-@pytest.mark.parametrize("attacker", ["exact", LogisticRegression(), KNeighborsClassifier(1)])
-def test_a_fold_may_lack_a_class_or_an_input(attacker):
-    """One row of a class: the attackers that are judged on it have never seen it."""
-    labels = [0] * 29 + [1]
-    world = {"y_true": labels, "y_pred": labels[::-1], "sensitive_features": ["a", "b"] * 15}
-    rare = {**world, "sensitive_features": ["a"] * 29 + ["b"]}
-    for quality in ("accuracy", "f1", "balanced_accuracy", "inverse_log_loss"):
-        options = {"attacker": attacker, "quality": quality, "n_draws": 2, "random_state": 0}
-        assert -1 <= dpa_amplification(**world, **options) <= 1
-        assert np.isfinite(leakage_amplification(**rare, **options))
-
-
 class NoPredict(BaseEstimator):
     def fit(self, X, y):
         return self
@@ -426,7 +347,6 @@ GOOD = simulated(60)
 NUMBERS = np.linspace(0.1, 1.3, 60)
 WIDE = {name: simulated(60, n_tasks=3)[name] for name in TOLD[:2]}
 FEW = {name: one[:20] for name, one in GOOD.items()}
-WORDS = {"y_true": ["a", "b"] * 30, "y_pred": ["b", "a"] * 30}
 OTHERS = {"sensitive_features": ["x", "y"] * 30}
 
 
@@ -452,22 +372,16 @@ BAD = [
     (lambda: dpa(attacker=DecisionTreeRegressor()), "must be a classifier, since the target is a"),
     (lambda: of_numbers(attacker=GaussianNB()), "must be a regressor, since the target is cont"),
     (lambda: of_numbers(attacker="exact"), "'exact' predicts classes, and the target is cont"),
-    (lambda: of_numbers(**WORDS), "'inverse_rmse' is about numbers, and the labels are 'a'"),
     (lambda: of_numbers(**WIDE), "is about one number a row, and there are 3 columns"),
     (lambda: leakage(quality="inverse_rmse"), r"'inverse_rmse' is about numbers.*'[fm]'"),
     (lambda: dpa(y_true=NUMBERS, y_pred=NUMBERS), "is continuous.*Use quality='inverse_rmse'"),
-    (lambda: leakage(sensitive_features=NUMBERS), r"features is continuous.*inverse_rmse"),
     (lambda: dpa(cv=None, attacker=DecisionTreeClassifier()), "here is DecisionTreeClassifier"),
-    (
-        lambda: dpa(cv=None, **FEW),
-        "use cv=5 .or attacker='exact', though inputs have fewer than 20",
-    ),
+    (lambda: dpa(cv=None, **FEW), "use cv=5 .or attacker='exact', though inputs have fewer"),
     (lambda: dpa(attacker=LinearSVC(), quality="inverse_log_loss"), "LinearSVC has no predict_p"),
     (lambda: dpa(y_pred=None), r"DPA amplification compares .* pass y_pred"),
     (lambda: dpa(direction="T->A"), r"pass sensitive_pred"),
-    (lambda: dpa(direction="A>T"), "'direction' parameter of dpa_amplification must be"),
-    (lambda: leakage(y_pred=None), r"leakage amplification compares .* pass y_pred"),
     (lambda: leakage(fold=True, quality="f1"), r"fold=True .* got quality='f1'"),
+    (lambda: leakage(cv=None, **simulated(60, n_tasks=13)), "12 labels at most can be perturbed"),
     (lambda: fitted(**OTHERS), "groups 'x' and 'y' are in the audited data but were not"),
     (lambda: fitted(**WIDE), "y_true has 3 columns but the training labels had one"),
 ]
@@ -477,68 +391,6 @@ BAD = [
 def test_bad_input_is_an_error_that_helps(call, message):
     with pytest.raises((ValueError, TypeError), match=message):
         call()
-
-
-def test_inputs_that_training_did_not_have_are_told_the_most_frequent_class():
-    """Three labels were learnt from; patterns that are new get what all of them have most."""
-    train = np.array([[0, 0]] * 30 + [[1, 1]] * 30)
-    group = ["f"] * 35 + ["m"] * 25
-    result = LeakageAuditor(
-        attacker="exact", equalize=None, balanced=False, interval=None, random_state=0
-    ).fit(Contingency.from_labels(train, train, sensitive_features=group))
-    new = np.array([[0, 1]] * 10)
-    result = result.audit(new, new, sensitive_features=["f"] * 8 + ["m"] * 2)
-    assert result.table["quality_data"].item() == result.statistics["dataset_leakage"] == 0.8
-
-
-def test_predictions_that_differ_are_counted_from_the_middle_of_scores():
-    """The second model has the scores of six rows in the opposite order."""
-    how = {"sensitive_features": ["f", "m", "m"] * 8, "scores": True}
-    auditor = LeakageAuditor(attacker="exact", interval=None, random_state=0)
-    # Above 1 they are logits, whose middle is 0; else probabilities.
-    for scores, changed in (([0.2, 0.4, 0.6, 0.9, 2, 3], 0), ([0.1, 0.2, 0.3, 0.6, 0.8, 0.9], 6)):
-        models = {"one": np.tile(scores, 4), "other": np.r_[scores[::-1], np.tile(scores, 3)]}
-        rows = Contingency.from_labels([0, 1] * 12, y_preds=models, **how)
-        assert auditor.compare(rows).churn["changed"].sum() == changed
-
-
-class Looking(DummyClassifier):
-    """An attacker that notes in how many threads linear algebra runs."""
-
-    seen = set()  # noqa: RUF012 - of all clones
-
-    def fit(self, X, y, sample_weight=None):
-        self.seen.update(blas_threads())
-        return super().fit(X, y, sample_weight)
-
-
-def blas_threads():
-    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
-
-
-def test_attackers_train_in_one_thread_and_leave_the_number_as_it_was():
-    def audit(seed):
-        auditor = LeakageAuditor(attacker=Looking(), n_draws=2, n_resamples=20, random_state=0)
-        auditor.audit(**simulated(300, seed))
-
-    with threadpool_limits(3, user_api="blas"):
-        before = blas_threads()
-        audit(0)
-        assert (Looking.seen, blas_threads()) == ({1}, before)
-    before = blas_threads()
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(audit, range(8)))
-    assert blas_threads() == before
-
-
-def test_runs_of_one_model_say_once_what_they_share_and_lose_nothing():
-    y_true, y_pred, sex = [0, 0, 1, 1] * 25, [1, 1, 0, 0] * 25, ["f", "m"] * 50
-    auditor = LeakageAuditor(cv=None, n_resamples=20, random_state=0)
-    # The second list: only a later run shows it.
-    for y_preds in ([y_pred] * 3, [y_true, y_pred]):
-        with pytest.warns(UncertaintyWarning, match="worse than random") as caught:
-            auditor.audit_runs(y_true, y_preds, sensitive_features=sex)
-        assert [one.filename for one in caught] == [__file__]
 
 
 # Both attackers of a pair learn from rows of the same origin, on every path to an auditor:
@@ -561,10 +413,6 @@ def test_training_rows_teach_a_function_if_they_have_predictions():
     )
     closed = {"cv": None, "equalize": None}
     for metric in (leakage_amplification, dpa_amplification):
-        for labels in (right, right | {"y_pred": 1 - TEST["y_true"]}):
-            options = {"n_draws": 2, "random_state": 0}
-            alone = metric(**labels, **options)
-            assert metric(**labels, **ALONE, **options) == alone
         assert metric(**right, **ALONE, random_state=0) == 0
         assert metric(**predicted, **closed) > 0.1
         # What was learnt from the training rows is that groups and labels are independent.
@@ -643,27 +491,3 @@ def test_both_attackers_learn_from_the_same_resample():
     result = auditor.audit(task, task, sensitive_features=group)
     assert result.low == result.high == 0
     assert result.statistics["standard_error"] == 0
-
-
-def test_trained_attackers_learn_from_training_rows_of_several_labels():
-    """Thirteen labels are perturbed row by row, each origin at its own rate."""
-    rng = np.random.default_rng(8)
-
-    def rows(n, error):
-        group = rng.integers(2, size=n)
-        task = (rng.random((n, 13)) < np.where(group, 0.65, 0.35)[:, None]).astype(int)
-        return task, np.where(rng.random(task.shape) < error, 1 - task, task), group
-
-    train, test = rows(600, 0.0), rows(600, 0.3)
-    options = {"attacker": LogisticRegression(), "interval": None, "random_state": 0}
-    auditor = LeakageAuditor(equalize="accuracy", n_draws=3, **options)
-    auditor.fit(Contingency.from_labels(*train[:2], sensitive_features=train[2]))
-    result = auditor.audit(*test[:2], sensitive_features=test[2])
-    assert abs(result.value) < 0.03
-    known = {"y_train": train[0], "sensitive_train": train[2], "attacker": LogisticRegression()}
-    learnt = dataset_leakage(test[0], sensitive_features=test[2], **known, n_draws=1)
-    auditor.set_params(equalize=None, n_draws=1)
-    clean = auditor.audit(*test[:2], sensitive_features=test[2]).table["quality_data"].item()
-    assert clean == pytest.approx(learnt, abs=1e-12)
-    # Perturbed labels reveal less.
-    assert 0.53 < result.table["quality_data"].item() < clean - 0.02

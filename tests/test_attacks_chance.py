@@ -1,96 +1,32 @@
-"""Guesses that ignore their input, labels that are pure noise, orders of rows."""
+"""Guesses that ignore their input, and labels that are pure noise."""
 
-import tracemalloc
 from itertools import product
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.tree import DecisionTreeClassifier
 
-from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
+from skbiasamp import DPAAuditor, LeakageAuditor
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics import dpa_amplification, leakage_amplification
-
-quiet = pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
-
-
-def given_as(direction, group, task, predicted):
-    """Return rows as an auditor takes them; T->A: the group that is predicted is the task."""
-    if direction == "T->A":
-        return {"y_true": group, "sensitive_features": task, "sensitive_pred": predicted}
-    return {"y_true": task, "y_pred": predicted, "sensitive_features": group}
-
-
-MODELS = {
-    "constant": lambda task, chance: np.ones_like(task),
-    "calibrated": lambda task, chance: np.where(chance < 0.3, np.roll(task, 1), task),
-    "over-predicting": lambda task, chance: np.where(chance < 0.6, 1, task),
-    "under-predicting": lambda task, chance: np.where(chance < 0.4, 0, task),
-}
-
-
-# Every two of auditor, model and rows meet once; T→A is A→T with the sides exchanged.
-ROWS = [(500, 0.5), (500, 0.9), (5000, 0.75)]
-COINS = [
-    pytest.param(auditor, MODELS[model], *ROWS[(i + j) % 3], id=f"{auditor.metric}-{model}")
-    for i, auditor in enumerate((LeakageAuditor(), DPAAuditor()))
-    for j, model in enumerate(MODELS)
-]
-
-
-@pytest.mark.slow
-@quiet
-@pytest.mark.parametrize(("auditor", "model", "n", "balance"), COINS)
-def test_a_coin_as_the_group_raises_no_alarm(auditor, model, n, balance):
-    """At most 5 % of data sets may alarm: of 60, seven or more have a chance of 3 %."""
-    rng = np.random.default_rng([n, int(100 * balance)])
-    alarms = significant = 0
-    auditor = clone(auditor).set_params(n_resamples=99, n_draws=5)
-    for _ in range(60):
-        group = rng.integers(2, size=n)
-        task = (rng.random(n) < balance).astype(int)
-        labels = given_as(auditor.direction, group, task, model(task, rng.random(n)))
-        # With one seed, all data sets would have the same luck with folds and random errors.
-        result = auditor.set_params(random_state=int(rng.integers(2**31))).audit(**labels)
-        alarms += not result.low <= 0 <= result.high
-        significant += result.p_value < 0.05
-    assert max(alarms, significant) < 7
-
-
-@pytest.mark.slow
-@quiet
-@pytest.mark.parametrize("direction", ["A->T", "T->A"])
-@pytest.mark.parametrize("quality", ["accuracy", "f1", "inverse_log_loss"])
-def test_predictions_that_are_easy_to_guess_reveal_nothing(direction, quality):
-    """Whatever the quality: a model that names one class too often, whoever is asked about."""
-    rng = np.random.default_rng(1)
-    auditor = DPAAuditor(direction, quality=quality, n_resamples=99, n_draws=5, random_state=0)
-    above = 0
-    for _ in range(30):
-        group, task = rng.integers(2, size=(2, 500))
-        predicted = MODELS["over-predicting"](task, rng.random(500))
-        result = auditor.audit(**given_as(auditor.direction, group, task, predicted))
-        # Easier to guess than labels are, but not from the group.
-        assert quality == "f1" or result.low > 0
-        above += result.statistics["above_chance_low"] > 0
-    assert above <= 4
 
 
 def test_what_the_group_decides_is_above_chance():
     rng = np.random.default_rng(2)
     group, task = rng.integers(2, size=(2, 400))
     predicted = np.where(rng.random(400) < 0.6, group, task)
+    labels = {"y_true": task, "y_pred": predicted, "sensitive_features": group}
+    # T→A: the group that is predicted is the task.
+    turned = {"y_true": group, "sensitive_pred": predicted, "sensitive_features": task}
     qualities = ["accuracy", "balanced_accuracy", "f1", "inverse_log_loss"]
     attackers = [(quality, "exact") for quality in qualities]
-    for (quality, attacker), auditor in product(
+    for (quality, attacker), (auditor, rows) in product(
         [*attackers, ("f1", LogisticRegression())],
-        (LeakageAuditor(), DPAAuditor(), DPAAuditor("T->A")),
+        ((LeakageAuditor(), labels), (DPAAuditor(), labels), (DPAAuditor("T->A"), turned)),
     ):
         auditor.set_params(quality=quality, attacker=attacker, n_resamples=49, n_draws=2)
         auditor.set_params(random_state=0)
-        result = auditor.audit(**given_as(auditor.direction, group, task, predicted))
+        result = auditor.audit(**rows)
         held, model = result.statistics, result.table["quality_model"].item()
         above = model - held["chance_model"]
         assert 0 < held["above_chance_low"] < above < held["above_chance_high"]
@@ -145,28 +81,6 @@ def test_attackers_aim_at_the_quality_they_are_judged_by():
     value = dpa_amplification(**labels, y_pred=predicted, cv=None)
     best = (1145 / 2093 + 800 / 1403) / 2
     assert value == pytest.approx((best - 0.5) / (best + 0.5), abs=1e-12)
-    trained = dpa_amplification(
-        **labels, y_pred=predicted, attacker=DecisionTreeClassifier(), n_draws=5, random_state=0
-    )
-    assert trained == pytest.approx(value, abs=0.012)
-
-
-def test_a_model_without_positives_is_compared_with_pure_noise():
-    """Balanced labels, F1 of 0: labels flipped with rate 1 were as informative as unflipped."""
-    rng = np.random.default_rng(4)
-    group = np.repeat([0, 1], 1000)
-    task = np.where(rng.random(2000) < 0.75, group, 1 - group)
-    labels = {"y_true": task, "y_pred": np.zeros(2000, int), "sensitive_features": group}
-    for quality in ("balanced_accuracy", "accuracy"):
-        auditor = LeakageAuditor(quality=quality, equalize="f1", n_resamples=99, random_state=0)
-        with pytest.warns(UncertaintyWarning, match="worse than random labels") as caught:
-            result = auditor.audit(**labels)
-        assert [one.filename for one in caught] == [__file__]
-        assert abs(result.value) < 0.02  # it was -0.2455
-        assert result.low <= 0 <= result.high
-    with pytest.warns(UncertaintyWarning, match="worse than random labels") as caught:
-        assert leakage_amplification(**labels, equalize="f1", cv=None) == 0
-    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("kind", [LeakageAuditor, DPAAuditor])
@@ -186,22 +100,20 @@ def test_labels_flip_no_more_often_than_pure_noise(kind):
         statistics = auditor.audit(task, better, sensitive_features=group).statistics
         assert statistics["flip_rate_capped"] is False
         assert 0 < statistics["flip_rate"] < noise
+    # Balanced labels, F1 of 0: labels flipped with rate 1 were as informative as unflipped.
+    task, group = np.tile([0, 0, 0, 1], 100), np.repeat([0, 1], 200)
+    labels = {"y_true": np.where(group, 1 - task, task), "y_pred": np.zeros(400, int)}
+    auditor = kind(equalize="f1", cv=None, interval=None)
+    with pytest.warns(UncertaintyWarning, match="worse than random labels") as caught:
+        assert auditor.score(**labels, sensitive_features=group) == pytest.approx(0, abs=1e-12)
+    assert caught[0].filename == __file__
     # A model that is wrong half of the time is not beyond the cap, whatever rounding does.
     task, wrong = np.array([0, 1, 0, 1, 0, 1] * 20), np.roll(np.repeat([0, 1], 60), 30)
-    for equalize, unit in product(("accuracy", "f1"), (1, 0.1, 1 / 3)):
+    for equalize, unit in product(("accuracy", "f1"), (1, 1 / 3)):
         rows = {"sensitive_features": ["f", "m", "m"] * 40, "sample_weight": np.full(120, unit)}
         statistics = auditor.set_params(equalize=equalize).audit(task, wrong, **rows).statistics
         assert statistics["flip_rate_capped"] is False
         assert statistics["flip_rate"] == pytest.approx(0.5, abs=1e-6)
-
-
-def test_the_warning_names_the_tasks_that_are_beyond_the_cap():
-    task = np.random.default_rng(6).integers(2, size=(200, 3))
-    predicted = np.column_stack([task[:, 0], 1 - task[:, 1], np.zeros(200, int)])
-    auditor = DPAAuditor(equalize="f1", interval=None, random_state=0)
-    with pytest.warns(UncertaintyWarning, match=r"the predictions of 1 and 2 are worse"):
-        result = auditor.audit(task, predicted, sensitive_features=["f", "m"] * 100)
-    assert result.statistics["flip_rate"] == pytest.approx((0 + 0.5 + 0.5) / 3, abs=1e-12)
 
 
 def test_one_label_is_equalised_by_accuracy_and_several_by_f1():
@@ -218,8 +130,6 @@ def test_one_label_is_equalised_by_accuracy_and_several_by_f1():
         assert leakage_amplification(**labels, random_state=0) == values["auto"]
         assert values["auto"] == values[chosen]
         assert values["accuracy"] != values["f1"]
-    with pytest.raises(ValueError, match="'equalize' parameter of dpa_amplification must be"):
-        dpa_amplification(**labels, equalize="auto")
 
 
 @pytest.mark.parametrize("function", [leakage_amplification, dpa_amplification])
@@ -249,22 +159,6 @@ def test_the_p_value_of_a_constant_model_of_a_coin_is_one():
     )
     assert result.p_value == 1
     assert result.low == result.high == 0
-
-
-@quiet
-def test_a_draw_of_many_groups_needs_memory_that_is_linear_in_them():
-    """A table of groups by groups, 2000 x 2000 numbers, would be 32 MB."""
-    options = {"attacker": "exact", "n_draws": 1, "interval": None, "random_state": 0}
-    group = np.arange(8000) % 2000
-    rows = {"sensitive_features": group, "sensitive_pred": group, "max_groups": 2000}
-    cells = Contingency.from_labels(*np.random.default_rng(0).integers(2, size=(2, 8000)), **rows)
-    for auditor in (LeakageAuditor(**options), DPAAuditor("T->A", **options)):
-        tracemalloc.start()
-        try:
-            auditor.audit(cells)
-            assert tracemalloc.get_traced_memory()[1] < 16e6
-        finally:
-            tracemalloc.stop()
 
 
 @pytest.mark.slow

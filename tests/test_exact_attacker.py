@@ -13,8 +13,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skbiasamp.attackers import ExactAttacker
 
-looked_at = settings(max_examples=25)
-
 
 def test_keeps_the_promises_of_a_scikit_learn_classifier():
     assert failed_checks(ExactAttacker()) == {}
@@ -29,7 +27,7 @@ def few_valued(draw):
     return X, y, draw(arrays(int, n, elements=st.integers(1, 4)))
 
 
-@looked_at
+@settings(max_examples=25)
 @given(few_valued())
 def test_knows_what_a_tree_without_limits_knows(data):
     X, y, weight = data

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from skbiasamp.cli import main
 from skbiasamp.mitigation import search
@@ -98,10 +97,6 @@ def test_trainings_differ_in_amplification_and_hardly_in_average_precision(run):
     assert amplification.loc["random forest", "difference_low"] > 0
     assert amplification.loc["network", "difference_high"] < 0
     assert rates.loc["network", "difference_low"] < 0 < rates.loc["network", "difference_high"]
-    # The papers' interval is part of the one that includes rows.
-    wide, papers = (table.xs(method, level="method") for method in ("t", "runs"))
-    assert (wide["low"] <= papers["low"]).all()
-    assert (wide["high"] >= papers["high"]).all()
 
 
 def test_only_amplification_tells_the_two_sides_apart(run):
@@ -124,13 +119,6 @@ def test_only_amplification_tells_the_two_sides_apart(run):
     np.testing.assert_allclose(page["shortcomings"]["three groups"], [0, 8 / 45], atol=1e-12)
     np.testing.assert_allclose(page["shortcomings"]["unequal groups"], [-0.6, 1 / 3])
     assert "MALS reads 2 of 2 pairs against the association" in page["printed"]
-    # Error rates are those of scikit-learn.
-    predicted, paints, woman = page["predictions"](33), page["paints"], page["woman"]
-    fpr, tpr, _ = page["rates"](predicted, woman)
-    assert tpr == recall_score(paints[woman], predicted[woman])
-    assert fpr == pytest.approx(1 - recall_score(paints[woman], predicted[woman], pos_label=0))
-    balanced = [balanced_accuracy_score(paints[some], predicted[some]) for some in (woman, ~woman)]
-    assert page["metrics"](predicted)["accuracy per class"] == pytest.approx(np.mean(balanced))
 
 
 def test_compas_amplifies_little_and_differs_much_in_errors(run):
@@ -180,8 +168,6 @@ def test_models_of_incomes_differ_by_metric_as_the_page_says(run):
     difference = rates["women, low income"] - rates["women, high income"]
     np.testing.assert_allclose(difference, [19.7, 20.0, 20.5])
     assert rates["women, high income"].argsort().tolist() == [1, 0, 2]  # the reverse of MALS
-    assert len(page["upper"].get_yticks()) == len(page["result"].verdicts)
-    assert page["upper"].get_ylim() == page["lower"].get_ylim() == (4.5, -0.5)
 
 
 def test_the_gate_stops_a_build_only_where_it_is_sure(run, monkeypatch):
@@ -195,9 +181,6 @@ def test_the_gate_stops_a_build_only_where_it_is_sure(run, monkeypatch):
     monkeypatch.setattr(subprocess, "run", in_this_process)
     page = run("command_line_gate")
     assert [done.returncode for done in page["ended"].values()] == [3, 1]
-    few, many = page["results"].values()
-    assert few.value > page["LIMIT"] > few.low
-    assert many.low > page["LIMIT"]
     assert "Failed: the interval of directional A->T lies outside ±0.02" in page["printed"]
 
 
@@ -231,9 +214,3 @@ def test_remedies_for_one_amplification_can_raise_the_other(monkeypatch, run):
     assert all(change(on_compas, remedy, "MALS")[0] > 0 for remedy in both)
     assert change(on_compas, "base-rate thresholds", single)[0] > 0
     assert change(on_compas, "base-rate thresholds", multi)[1] < 0
-    for measure in (single, multi):
-        assert np.abs(change(on_table, "base-rate thresholds", measure)).max() < 0.003
-    predicted = page["predicted"]
-    again = predicted[predicted.index.get_level_values("task") == ("charged again",)]
-    assert (again["ratio balancer"] < again["labels"] - 0.2).all()
-    assert (again["domain independent"] - again["none"]).abs().max() < 0.03

@@ -160,19 +160,6 @@ def test_overlapping_groups_are_seen_as_patterns_and_told_one_by_one(direction):
     assert value == pytest.approx(float(dpa_by_hand(*map(as_labels, sides), [1] * 60)), abs=1e-12)
 
 
-def test_twelve_labels_still_have_a_closed_form_and_thirteen_do_not():
-    rng = np.random.default_rng(4)
-    task = rng.integers(2, size=(10, 12))
-    predicted = np.where(rng.random((10, 12)) < 0.2, 1 - task, task)
-    world = dict(zip(TOLD, (task, predicted, np.tile([0, 1], 5)), strict=True))
-    sides = map(as_labels, (task, world["sensitive_features"], predicted))
-    value = leakage_by_hand(*sides, [1] * 10, np.mean(task != predicted))
-    assert closed(world, "leakage", equalize="accuracy") == pytest.approx(float(value), abs=1e-12)
-    wide = {key: np.c_[world[key], world[key][:, :1]] for key in TOLD[:2]}
-    with pytest.raises(ValueError, match="12 labels at most can be perturbed in closed form"):
-        closed(world | wide, "leakage")
-
-
 @pytest.mark.parametrize(
     ("direction", "published", "trained"), [("T->A", 0.0620, 0.061), ("A->T", 0.0898, 0.100)]
 )
@@ -250,22 +237,16 @@ def test_f1_is_equalised_where_root_finding_says(kind, metric, data):
     assert closed(world, metric, equalize="f1") == value
 
 
-BIT = np.array([[0.7, 0.3], [0.3, 0.7]])
+BIT, FOUR = np.array([[0.7, 0.3], [0.3, 0.7]]), np.where(np.eye(4), 0.7, 0.1)
 
 
 @pytest.mark.parametrize(
     ("rows", "unit", "chance", "how"),
     [
-        ([[12, 5], [3, 40]], 1.0, BIT, {"axis": -1, "rows_per_weight": 1}),
-        (
-            [[12, 5, 30, 0], [3, 40, 1, 9]],
-            0.37,
-            np.where(np.eye(4), 0.7, 0.1),
-            {"axis": -1, "rows_per_weight": 1 / 0.37},
-        ),
+        ([[12, 5, 30, 0], [3, 40, 1, 9]], 0.37, FOUR, {"axis": -1, "rows_per_weight": 1 / 0.37}),
         ([[9, 0, 4, 1, 0, 20, 2, 0]], 1.0, np.kron(np.kron(BIT, BIT), BIT), {"n_bits": 3}),
     ],
-    ids=["two classes", "four classes of weighted rows", "three labels"],
+    ids=["four classes of weighted rows", "three labels"],
 )
 def test_counts_are_perturbed_as_their_rows_would_be(rows, unit, chance, how):
     """Means and covariances are those of rows that move one by one, to a class or bit by bit."""
@@ -284,15 +265,6 @@ def test_counts_are_perturbed_as_their_rows_would_be(rows, unit, chance, how):
     assert_allclose(np.cov(drawn.T), law, atol=0.1 * law.max())
 
 
-def test_draws_know_nothing_of_each_other():
-    """No table, fold or perturbation is left over from the draw before."""
-    auditor = LeakageAuditor(attacker="exact", n_draws=3000)
-    cells = Contingency.from_labels(**simulated(100))
-    values = auditor._run(cells, np.random.default_rng(0)).qualities.data[:, 0]
-    for lag in (1, 2, 5):
-        assert abs(np.corrcoef(values[lag:], values[:-lag])[0, 1]) < 4 / np.sqrt(3000)
-
-
 def test_the_seed_that_made_the_labels_does_not_make_the_folds():
     """Folds of the same draws as the groups would be folds of one group each."""
     label, options = np.zeros((400, 2), dtype=int), {"balanced": False, "n_draws": 1}
@@ -307,11 +279,9 @@ def test_a_callable_quality_is_as_good_as_a_named_one():
 
     # DPA balances what attackers learn for "balanced_accuracy" by name only.
     for metric, score, name in (
-        ("leakage", accuracy_score, "accuracy"),
         ("leakage", balanced_accuracy_score, "balanced_accuracy"),
         ("leakage", MACRO_F1, "f1"),
         ("A->T", accuracy_score, "accuracy"),
-        ("A->T", MACRO_F1, "f1"),
     ):
         value = closed(world, metric, quality=name, **options)
         assert closed(world, metric, quality=score, **options) == pytest.approx(value, abs=1e-12)
@@ -327,27 +297,14 @@ def test_folding_hides_attackers_below_chance():
     assert below < 0.5 < dataset_leakage([0, 0, 1, 1] * 15, **rows, fold=True)
 
 
-@st.composite
-def small_tables(draw, most=4):
-    """Rows as a table of inputs × classes: empty inputs, empty classes and single classes too."""
-    shape = draw(st.tuples(st.integers(1, 3), st.integers(1, 3)))
-    table = draw(arrays(int, shape, elements=st.integers(0, most)))
-    assume(table.sum() > 0)
-    return table
-
-
-def as_rows(table):
-    """Return the input and the class of every row."""
-    seen, told = (axis.ravel() for axis in np.indices(table.shape))
-    return np.repeat(seen, table.ravel()), np.repeat(told, table.ravel())
-
-
 @pytest.mark.parametrize("quality", QUALITIES)
 @settings(max_examples=10)
-@given(table=small_tables())
+@given(
+    table=arrays(int, st.tuples(st.integers(1, 3), st.integers(2, 3)), elements=st.integers(0, 4))
+)
 def test_a_blind_guess_is_no_better_than_chance(quality, table):
     """Every mixture of constant guesses, judged by scikit-learn, against `chance_data`."""
-    seen, told = as_rows(table)
+    seen, told = (np.repeat(axis.ravel(), table.ravel()) for axis in np.indices(table.shape))
     present = np.unique(told)
     assume(len(present) > 1)
     auditor = DPAAuditor(quality=quality, equalize=None, attacker="exact", cv=None, interval=None)
@@ -445,11 +402,9 @@ def test_groups_and_classes_without_rows_change_nothing(direction):
         alone = auditor.audit(**labels)
         auditor.fit(["a", "b", "a", "b", "z"], sensitive_features=["f", "f", "m", "m", "x"])
         known = auditor.audit(**labels)
-        for one, other in (
-            (known.table[names], alone.table[names]),
-            *([known.statistics[name], alone.statistics[name]] for name in kept),
-        ):
-            assert_allclose(one, other, atol=1e-12)
+        assert_allclose(known.table[names], alone.table[names], atol=1e-12)
+        held, others = ([one.statistics[name] for name in kept] for one in (known, alone))
+        assert_allclose(held, others, atol=1e-12)
 
 
 def test_the_bracket_of_an_audit_is_its_closed_form():

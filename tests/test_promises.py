@@ -1,26 +1,23 @@
 """What every auditor and every estimator of the package promises, whatever it measures."""
 
 import ast
-import dataclasses
 import doctest
 import inspect
 import re
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from discovery import auditors, public_classes, public_estimators
+from discovery import auditors, public_estimators
 from test_function_metric import gap
 
 import skbiasamp
-from skbiasamp import DirectionalAuditor, metrics, plotting
+from skbiasamp import metrics
 from skbiasamp.testing import check_auditor
 
 AUDITORS, ESTIMATORS = auditors(), public_estimators()
-DISPLAYS = [kind for kind in public_classes() if kind.__name__ in plotting.__all__]
 every_auditor = pytest.mark.parametrize("kind", AUDITORS, ids=lambda kind: kind.__name__)
 every_estimator = pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -134,17 +131,6 @@ def test_an_auditor_keeps_its_promises(kind):
         assert auditor.score(frame, **COLUMNS) == value
 
 
-@pytest.mark.parametrize("kind", DISPLAYS, ids=lambda kind: kind.__name__)
-def test_a_display_holds_data_and_draws_when_asked(kind):
-    makers = [name for name in dir(kind) if name.startswith("from_")]
-    assert makers
-    for name in (*makers, "plot"):
-        assert "ax" in inspect.signature(getattr(kind, name)).parameters
-    # Data come into the constructor, a canvas into `plot`.
-    assert "ax" not in inspect.signature(kind).parameters
-    assert sorted(plotting.__all__) == [one.__name__ for one in DISPLAYS]
-
-
 # pytest looks for examples where a function was written, and these are made by `function_of`.
 FUNCTIONS = [one for one in map(metrics.__dict__.get, metrics.__all__) if inspect.isfunction(one)]
 
@@ -155,36 +141,3 @@ def test_the_example_of_a_function_that_an_auditor_made_runs(function):
     (example,) = finder.find(function, function.__name__, module=False, globs={})
     assert example.examples
     assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example).failed == 0
-
-
-def holds(value, kind, depth=4):
-    """Return whether an object holds something of a kind, in its attributes or theirs."""
-    if isinstance(value, kind):
-        return True
-    inside = getattr(value, "__dict__", None) or (value if isinstance(value, dict) else {})
-    inside = [*inside.values()] + ([*value] if isinstance(value, list | tuple) else [])
-    return depth > 0 and any(holds(one, kind, depth - 1) for one in inside)
-
-
-assert holds(DirectionalAuditor(sign=pd.DataFrame()), pd.DataFrame)
-
-
-@every_auditor
-def test_fitted_auditors_hold_no_frames_which_skops_cannot_store(kind):
-    auditor = fitted(kind)
-    audited(auditor)
-    assert not holds(auditor, pd.DataFrame | pd.Series | pd.Index)
-
-
-RESULTS = [
-    kind
-    for kind in filter(dataclasses.is_dataclass, public_classes())
-    if hasattr(kind, "to_json") and not issubclass(kind, Mapping)
-]
-
-
-@pytest.mark.parametrize("kind", RESULTS, ids=lambda kind: kind.__name__)
-def test_a_result_is_equal_to_itself_alone_and_may_be_a_key(kind):
-    """Tables have no truth value, so results that hold them are not compared by what they hold."""
-    assert kind.__eq__ is object.__eq__
-    assert kind.__hash__ is object.__hash__

@@ -12,10 +12,9 @@ from skbiasamp.mitigation import RegionMask
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(0, 256, (5, 3, 6, 8)).astype(np.uint8)
 MASKS = RNG.random((5, 6, 8)) < 0.4
-HOW = ("black", "blur", "noise")
 
 
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("how", ["black", "blur", "noise"])
 @pytest.mark.parametrize("kind", [np.uint8, np.float32])
 def test_only_pixels_of_the_region_change(how, kind):
     images = IMAGES.astype(kind)
@@ -92,13 +91,8 @@ def test_one_box_for_all_works_in_a_pipeline():
         ({"masks": MASKS * 0.5}, IMAGES, "masks must be 0/1, of shape .* got float64"),
         ({"boxes": [1, 2, 3]}, IMAGES, r"boxes must be numbers of shape \(4,\) or \(5, 4\)"),
         ({"boxes": [4, 4, 2, 2]}, IMAGES, r"boxes must be top, left, .*; got \[4, 4, 2, 2\]"),
-        ({"boxes": [0, np.nan, 2, 2]}, IMAGES, r"boxes must be top, .*; got \[0\.0, nan, 2\.0"),
         ({"boxes": [0.1, 0.2, 0.5, 0.6]}, IMAGES, r"in pixels; got fractions .* as \[0\.1, 0\.2"),
-        ({"boxes": [[0.0] * 4] * 4 + [[0, 0, 1.0, 1]]}, IMAGES, "boxes must be in pixels"),
         ({"boxes": [0, 0, 1, 1]}, IMAGES[0], "X must be numbers of shape .n_images"),
-        ({"boxes": [0, 0, 1, 1]}, IMAGES.astype(str), "X must be numbers of shape"),
-        ({"boxes": [0, 0, 1, 1], "how": "white"}, IMAGES, "'how' parameter of RegionMask"),
-        ({"boxes": [0, 0, 1, 1], "size": 0}, IMAGES, "'size' parameter of RegionMask"),
     ],
 )
 def test_bad_regions_are_refused(options, images, message):
@@ -112,8 +106,6 @@ def test_boxes_without_a_pixel_of_the_image_are_named():
     with pytest.warns(UserWarning, match=r"^2 of 5 boxes hold no pixel .* 6 × 8 .*\[9, 9, 12, 12"):
         hidden = RegionMask(boxes=boxes).transform(IMAGES)
     np.testing.assert_array_equal(hidden[1:4], IMAGES[1:4])
-
-
-@pytest.mark.parametrize("boxes", [[0, 0, 1, 1], [0.0, 0.0, 0.0, 0.0], [0.5, 0.5, 1.5, 1.5]])
-def test_small_boxes_of_pixels_are_no_fractions(boxes):
-    RegionMask(boxes=boxes).fit(IMAGES)  # warnings are errors
+    # Small boxes of pixels are no fractions, and warnings are errors.
+    for small in ([0, 0, 1, 1], [0.0, 0.0, 0.0, 0.0], [0.5, 0.5, 1.5, 1.5]):
+        RegionMask(boxes=small).fit(IMAGES)

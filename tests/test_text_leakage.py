@@ -8,17 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-import skbiasamp
 from skbiasamp import LICAuditor
 from skbiasamp.metrics import DBACAuditor, dbac_amplification, lic_amplification
-from skbiasamp.text import WordMasker
 
 DATA = os.environ.get("SKBIASAMP_DATA", Path(__file__).parents[2] / "shared" / "data")
 CAPTIONS = Path(DATA) / "captions_models.csv.gz"
@@ -97,12 +94,10 @@ def test_lic_is_what_scikit_learn_gives_on_the_same_folds(world):
 
 def test_an_attacker_that_counts_no_words_gets_the_texts(world, quick):
     lengths = FunctionTransformer(lambda texts: np.array([[len(one)] for one in texts]))
-    # Lengths have no names, and a forest has no weights of words.
-    forest = make_pipeline(CountVectorizer(), RandomForestClassifier(5, max_depth=3))
-    for attacker in (make_pipeline(lengths, LogisticRegression()), forest):
-        result = clone(quick).set_params(attacker=attacker, interval=None).audit(**world)
-        assert result.words is None
-        assert (result.table["quality_model"].item() < 0.3) == (attacker is not forest)
+    attacker = make_pipeline(lengths, LogisticRegression())
+    result = clone(quick).set_params(attacker=attacker, interval=None).audit(**world)
+    assert result.words is None
+    assert result.table["quality_model"].item() < 0.3
 
 
 def test_more_of_the_group_in_the_texts_is_more_leakage(world, quick):
@@ -116,8 +111,6 @@ def test_more_of_the_group_in_the_texts_is_more_leakage(world, quick):
     alone = clone(quick).set_params(interval=None)
     shown = clone(alone).set_params(masker=None).audit(**world)
     assert shown.table[["quality_data", "quality_model"]].to_numpy().min() > 0.9
-    own = clone(alone).set_params(masker=WordMasker(["man", "woman"]))
-    assert own.score(**world) == float(result)
     # Words of the default attacker are a sparse matrix, whose rows len() does not count.
     found = clone(alone).set_params(quality="accuracy").audit(**world)
     assert 0.5 < found.table["quality_data"].item() < found.table["quality_model"].item() <= 1
@@ -128,10 +121,6 @@ def test_more_of_the_group_in_the_texts_is_more_leakage(world, quick):
     assert less.high < 0
     assert less.verdict == "reveals less"
     assert less.table["quality_model"].item() == pytest.approx(0.25, abs=0.04)
-    # The words of several runs would be those of one of them.
-    runs = {"y_preds": [world["y_pred"], neutral], "y_true": world["y_true"]}
-    found = alone.audit_runs(**runs, sensitive_features=world["sensitive_features"])
-    assert found.words is None
 
 
 def test_words_that_the_model_never_uses_become_one_token():
@@ -176,18 +165,15 @@ NEVER = make_pipeline(TfidfVectorizer(min_df=99), LogisticRegression())
 NO_TEXT = [
     ({"y_true": [None] + ["a dog"] * 59}, r"y_true has .* in 1 row, at position 0\. Pass ''"),
     ({"y_pred": ["a dog"] * 59 + [3]}, r"y_pred must hold texts; got 3\."),
-    ({"y_pred": [0.5, 1.5] * 30}, r"y_pred must hold texts; got 0\.5\."),
     ({"y_true": [""] * 60}, r"y_true must hold texts; all of them are empty\."),
     ({"y_true": np.full((60, 2), "a")}, r"y_true must hold one text a row; got 2 columns"),
     ({"y_pred": ["ein Hund läuft"] * 60}, r"y_true and y_pred have no word in common"),
     ({"y_pred": ["man", "women"] * 30}, r"y_pred has no word left .*Mask fewer words"),
-    ({"y_pred": ["🐶", "👍"] * 30}, r"y_pred has no word left for an attacker\. Mask fewer"),
     ({"y_pred": None}, r"LIC amplification compares .*: pass y_pred\."),
 ]
 NO_ATTACKER = [
     ({"attacker": LogisticRegression()}, "attacker must be a pipeline from texts"),
     ({"masker": FunctionTransformer(lambda texts: texts[:3])}, "one text for each text"),
-    ({"masker": pd.DataFrame({"a": [1]})}, "'masker' parameter of LICAuditor"),
     ({"attacker": NEVER}, "found no words in the texts"),
 ]
 
@@ -206,13 +192,6 @@ def test_texts_of_one_group_reveal_nothing():
     with pytest.warns(UndefinedMetricWarning, match="one value only"):
         result = LICAuditor(n_draws=1).audit(**said(n=60) | {"sensitive_features": ["f"] * 60})
     assert (result.value, result.words) == (0, None)
-
-
-def test_metrics_of_labels_and_of_texts_are_audited_apart():
-    with pytest.raises(ValueError, match="auditor must all read texts, or all labels"):
-        skbiasamp.audit(**said(n=60), auditor=[LICAuditor(), skbiasamp.LeakageAuditor()])
-    with pytest.raises(ValueError, match="y_train is not used by metrics of texts"):
-        skbiasamp.audit(**said(n=60), y_train=["a"] * 60, auditor=[LICAuditor()])
 
 
 TASKS = {"bike": ["bike", "bicycle"], "cake": ["cake"], "dog": [re.compile(r"dogg?y?\b")]}
@@ -264,15 +243,12 @@ def test_the_value_is_the_mean_over_tasks_of_the_ratio(world):
 
 def test_the_association_alone_is_found_not_how_often_a_task_is_named():
     """The model names cakes more often, whatever the group: nothing is revealed."""
-    rng = np.random.default_rng(0)
-    given = said(seed=1)
-    more = np.where(rng.random(400) < 0.5, "cake", rng.choice(WORDS, 400))
+    rng, given = np.random.default_rng(0), said(seed=1)
     given["y_pred"] = [
-        f"a {'woman' if a == 'f' else 'man'} has a {b} today"
-        for a, b in zip(given["sensitive_features"], more, strict=True)
+        text if stays else re.sub("bike|dog", "cake", text)
+        for text, stays in zip(given["y_pred"], rng.random(400) < 0.5, strict=True)
     ]
-    result = of("A->T").audit(**given)
-    assert result.verdict == "no clear effect"
+    assert of("A->T").audit(**given).verdict == "no clear effect"
 
 
 def test_tasks_that_hardly_any_text_names_are_left_out(world):
@@ -288,23 +264,10 @@ def test_tasks_that_hardly_any_text_names_are_left_out(world):
 
 
 @pytest.mark.filterwarnings("ignore:Fewer than 10 texts")
-def test_models_and_runs_are_compared_on_the_same_tasks(world):
+def test_models_are_compared_on_the_same_tasks(world):
     never = [text.replace("dog", "tree") for text in world["y_true"]]
     rows = {"sensitive_features": world["sensitive_features"]}
     models = {"world": world["y_pred"], "never a dog": never}
-    report = skbiasamp.compare(world["y_true"], models, **rows, auditor=[of("A->T")])
-    result = report["DBAC A->T"]
+    result = of("A->T").compare(world["y_true"], models, **rows)
     assert set(result.pairs["task"]) == {"bike", "cake"}
     assert result.table["difference_high"].iloc[-1] < 0
-    runs = [world["y_pred"], never, never]
-    auditor = of("A->T").set_params(interval=None)
-    table = auditor.audit_runs(world["y_true"], runs, **rows).table
-    assert set(table["task"]) == {"bike", "cake"}
-    assert not np.isnan(table["amplification"]).any()
-
-
-def test_tasks_need_words(world):
-    with pytest.raises(ValueError, match="tasks must name the words of each task if direction='A"):
-        DBACAuditor("A->T").audit(**world)
-    with pytest.raises(ValueError, match="bike"):
-        DBACAuditor("A->T", tasks={"bike": []}).audit(**world)
