@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import skbiasamp
@@ -140,3 +141,41 @@ def test_public_names_exist_and_are_listed():
             assert thing.__all__ == sorted(thing.__all__), name
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         skbiasamp.nothing  # noqa: B018
+
+
+def entered(call):
+    """Return the functions of the package that a call enters, their files, and the depth."""
+    seen, depth, deepest = set(), 0, 0
+
+    def note(frame, event, _):
+        nonlocal depth, deepest
+        code = frame.f_code
+        if "skbiasamp" not in Path(code.co_filename).parts or code.co_name.startswith("<"):
+            return
+        if event == "call":
+            depth, deepest = depth + 1, max(deepest, depth + 1)
+            seen.add((code.co_filename, code.co_qualname))
+        elif event == "return":
+            depth -= 1
+
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return len(seen), len({path for path, _ in seen}), deepest
+
+
+def test_the_path_of_an_audit_grows_no_longer():
+    """Functions, files and depth of the plainest audit: the next redesign makes them fewer."""
+    group, label = np.repeat(["a", "b"], 50), np.tile([0, 1], 50)
+
+    def audit():
+        rows = {"sensitive_features": group}
+        skbiasamp.DirectionalAuditor().fit(label, **rows).audit(label, label, **rows)
+
+    audit()  # what is computed once for all calls
+    functions, files, depth = entered(audit)
+    assert functions <= 131
+    assert files <= 24
+    assert depth <= 13

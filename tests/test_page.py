@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from collections import Counter
 from html.parser import HTMLParser
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from scenarios import SCENARIOS
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
+from skbiasamp._utils.formatting import ABOVE, BELOW, SERIES  # internal: no object has them
 from skbiasamp.datasets import load_compas
 
 pytest.importorskip("jinja2")
@@ -295,9 +296,41 @@ def test_a_step_about_accuracy_rests_on_the_interval_of_its_difference():
         assert said in report.findings[0].text
 
 
+# Machado, Oliveira, Fernandes (2009), severity 1: what is seen of linear red, green and blue.
+SEEN = {
+    "usual": np.eye(3),
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+}
+
+
 def linear(colour):
     shares = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
     return np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+
+
+def lab(colour, vision):
+    """Return CIELAB of a colour as it is seen (sRGB, white D65)."""
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    xyz = np.array(to_xyz) @ np.clip(np.array(vision) @ linear(colour), 0, 1)
+    x, y, z = np.cbrt(np.maximum(xyz / [0.9505, 1, 1.089], 0.008856))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("vision", SEEN)
+@pytest.mark.parametrize("colours", [(ABOVE, BELOW), SERIES, (ABOVE, SERIES[0], SERIES[1])])
+def test_colours_are_told_apart(colours, vision):
+    for colour, other in combinations(colours, 2):
+        distance = np.linalg.norm(lab(colour, SEEN[vision]) - lab(other, SEEN[vision]))
+        assert distance > 15, (colour, other)
 
 
 def contrast(*colours):
