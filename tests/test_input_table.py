@@ -1,7 +1,6 @@
 """Input that cannot be audited: one error that names the parameter and what was seen in it."""
 
 import re
-from decimal import Decimal
 from fractions import Fraction
 from importlib.util import find_spec
 
@@ -27,19 +26,16 @@ from skbiasamp import (
     amplification_scorer,
     cross_audit,
 )
-from skbiasamp.attackers import ExactAttacker, MLPAttacker
+from skbiasamp.attackers import MLPAttacker
 from skbiasamp.datasets import load_colored_digits, make_biased_classification
-from skbiasamp.inference import adjust_p_values, paired_p_values, required_rows
+from skbiasamp.inference import adjust_p_values, paired_p_values
 from skbiasamp.metrics import (
     directional_amplification,
     function_of,
-    leakage_amplification,
     multi_attribute_amplification,
 )
 from skbiasamp.mitigation import (
     AdversarialClassifier,
-    DomainIndependentClassifier,
-    RatioBalancer,
     search,
 )
 from skbiasamp.testing import assert_amplification
@@ -190,7 +186,6 @@ SHAPES = [
     (lambda: count(np.zeros((N, 0))), "y_true", "no columns, its shape is (24, 0)"),
     (lambda: count(sex={}), "sensitive_features", "is an empty dict"),
     (lambda: count(sex="f"), "sensitive_features", "Got str instead"),
-    (lambda: count(value for value in HIRED), "y_true", "Got generator instead"),
     (lambda: count(np.zeros((N, 2, 2))), "y_true", "got shape (24, 2, 2)"),
     (lambda: count(TAGS, [np.zeros((N, 2))] * 2), "y_pred", "is a list of 2 tables"),
     (lambda: count([[1], [1, 0]] * (N // 2)), "y_true", "rows of different lengths"),
@@ -202,10 +197,6 @@ SHAPES = [
         lambda: count(pd.DataFrame(TAGS, columns=["a", "a"])),
         "y_true", "more than one column named 'a'",
     ),
-    (
-        lambda: count(sex={"a": ["b=c", "x"] * 12, "a=b": ["c", "d"] * 12}, groups="marginal"),
-        "sensitive_features", "would be 'a=b=c'",
-    ),
     (lambda: count(TAGS, np.zeros((N, 3))), "y_true", "2 columns but y_pred has 3"),
     (lambda: count(TAGS, HIRED), "y_true", "2 columns but y_pred is one column"),
     (lambda: count(HIRED, np.ones((N, 3)) / 3), "y_pred", "3 columns but there are 2 classes"),
@@ -214,12 +205,6 @@ SHAPES = [
     (lambda: count(sex=BOTH, sensitive_pred=SEX), "sensitive_pred", "is one column"),
     (lambda: score(auditor=fitted(sex=BOTH)), "sensitive_features", "holds combinations"),
     (lambda: count(TWO, TWO.set_axis(["a", "c"], axis=1)), "y_pred", "only some match"),
-    (
-        lambda: score(
-            sex=BOTH.set_axis(["1", "0"], axis=1), auditor=fitted(sex=BOTH.set_axis([0, 1], axis=1))
-        ),
-        "sensitive_features", "column 0: '1' and '0'",
-    ),
     (lambda: count(sex=TWO, sensitive_pred=TURNED), "sensitive_pred", "in another order"),
     (lambda: score(sex=TURNED, auditor=fitted(sex=TWO)), "sensitive_features", "another order"),
     (
@@ -236,10 +221,6 @@ SHAPES = [
     ),
 ]  # fmt: skip
 VALUES = [
-    (
-        lambda: score(sex=["{y_pred}", "x"] * (N // 2)),
-        "groups '{y_pred}' and 'x'", "(Training had 'f' and 'm'.)",
-    ),
     (lambda: score(sex=first("F", SEX)), "sensitive_features", "'F' where the training data holds"),
     (
         lambda: score(TWO.set_axis(["a", "c"], axis=1), TAGS, auditor=fitted(TWO)),
@@ -251,7 +232,6 @@ VALUES = [
     ),
     (lambda: score(pred=first(None, PREDICTED)), "y_pred", "missing values in 1 row, at "),
     (lambda: count([None] * N, missing="drop"), "y_true", "24 rows, the first at position 0"),
-    (lambda: fitted(first(None)), "y_train", "missing values in 1 row"),
     (
         lambda: score(auditor=towards_groups(), sensitive_pred=first(None, SEX)),
         "sensitive_pred", "missing values in 1 row",
@@ -265,19 +245,8 @@ VALUES = [
         "sensitive_features", "missing values in 24 rows",
     ),
     (
-        lambda: score(
-            sex=[None] * 12 + ["m"] * 12,
-            auditor=fitted(sex=["(missing)"] * 12 + ["m"] * 12, missing="group"),
-        ),
-        "(missing)", "Rename",
-    ),
-    (
         lambda: measure(y_train=HIRED, sensitive_train=["f"] * N),
         "sensitive_train", "one group only, 'f'",
-    ),
-    (
-        lambda: fitted(sex=pd.DataFrame({"a": ["f"] * N, "b": ["g"] * N})),
-        "sensitive_features", "one group only, ('f', 'g')",
     ),
     (
         lambda: fitted(sex=[["f", "old"]] * N, groups="marginal"),
@@ -288,9 +257,7 @@ VALUES = [
     (lambda: count([0.5, "a", *HIRED[2:]]), "y_true", "mixes labels with numbers"),
     (lambda: count(TAGS * 2), "y_true", "must be a 0/1 indicator of one label; got 2"),
     (lambda: count(TAGS.astype(str)), "y_true", "0/1 indicator of one label; got '1'"),
-    (lambda: count(sparse.csr_matrix(TAGS * 3)), "y_true", "0/1 indicator of one label; got 3"),
     (lambda: count(sex=-TAGS, groups="indicator"), "sensitive_features", "got -1"),
-    (lambda: score(pred=[INF, *HALF[1:]]), "y_pred", "infinite values in 1 row, at position 0"),
     (lambda: count(TAGS, np.full((N, 2), 1.5)), "y_pred", "in [0, 1]; got 1.5."),
     (lambda: count(JOBS, np.full((N, 3), 0.9)), "y_pred", "must sum to 1; one sums to 2.7"),
     (lambda: count(JOBS, HALF), "y_pred", "there are 3 classes ('clerk', 'cook' and 'nurse')"),
@@ -299,15 +266,8 @@ VALUES = [
         lambda: score(TAGS, TAGS * 0.5, auditor=fitted(TAGS, kind=MultiAttributeAuditor)),
         "y_pred", "holds probabilities",
     ),
-    (
-        lambda: count(sex=[pd.Timestamp("2026-01-01"), pd.Timestamp("2026-01-01", tz="UTC")] * 12),
-        "sensitive_features", "times without a time zone in 12 rows",
-    ),
     (lambda: count(HIRED, [1, "1"] * 12), "y_pred", "one type; got numbers in 12 rows"),
-    (lambda: count(y_preds={"a": [1, "1"] * 12, "b": HIRED}), "y_preds['a']", "one type"),
-    (lambda: count(sex=["f", b"f"] * 12), "sensitive_features", "bytes in 12 rows"),
     (lambda: count(["a\ud800"] * N), "y_true", "is no Unicode"),
-    (lambda: count(HIRED, {"a": [-(10**400)] * N, "b": HIRED}), "y_pred", "too large for a float"),
     (lambda: count(CAPTIONS, None, SEX), "y_true", "24 different texts in 24 rows"),
     (lambda: skbiasamp.audit(CAPTIONS, CAPTIONS, **BY), "y_true", "LICAuditor"),
     (lambda: count(["no", "yes"] * 12, CAPTIONS), "y_pred", "24 different texts in 24 rows"),
@@ -321,12 +281,10 @@ WEIGHTS = [
     ([0] * N, "is zero in every row: there is nothing to audit"),
     (first(INF, [1] * N), "is not finite in 1 row, at position 0"),
     ([1e308] * N, "adds up to inf, which cannot be counted with"),
-    ([2**70] * N, "which cannot be counted with: divide it"),
     ([5e-324] * N, "which cannot be counted with: divide it"),
     (first(NAN, [1] * N), "has missing values in 1 row, at position 0"),
     (pl.Series(first(None, [1] * N)), "has missing values in 1 row, at position 0"),
     (["1"] * N, "must hold numbers; got '1'"),
-    (np.ones(N) * 1j, "must hold numbers; got 1j"),
     (np.zeros(N, "M8[s]"), "must hold numbers"),
     (np.ones((N, 2)), "must be one column; got shape (24, 2)"),
 ]
@@ -370,12 +328,6 @@ COUNTS = [
     ),
     (
         lambda: skbiasamp.audit(
-            *QUICK, sensitive_features=first(None, SEX), missing="bounds", min_rows=20
-        ),
-        "sensitive_features", "has one group only",
-    ),
-    (
-        lambda: skbiasamp.audit(
             *QUICK, **BY, sample_weight=[1e3 + 0.5] * N, given=np.arange(N) // 2
         ),
         "given", "has 12 different strata in 24 rows",
@@ -389,8 +341,6 @@ COUNTS = [
     ),
     (lambda: count().select(groups=["f", "f"]), "groups", "some of 'f' and 'm', each once"),
     (lambda: count().to_json(7), "path", "got int"),
-    (lambda: count(max_groups=2**63), "max_groups", "must be a whole number"),
-    (lambda: count(scores=np.ones(2)), "scores", "must be one of True, False"),
     (lambda: count().both("x"), "role", "must be one of 'task', 'group'"),
 ]  # fmt: skip
 LACKING = [
@@ -419,7 +369,6 @@ LACKING = [
     (lambda: runs(TAGS), "y_preds", "got ndarray"),
     (lambda: runs([PREDICTED, HIRED[1:]]), "y_preds['run 2']", "has 23 rows"),
     (lambda: runs([PREDICTED, None]), "y_preds", "has no predictions of 'run 2'"),
-    (lambda: runs([None, None]), "y_preds", "holds no predictions"),
     (lambda: runs(sensitive_preds=[SEX] * 3), "sensitive_preds", "as many runs as y_preds, 2"),
 ]  # fmt: skip
 OPTIONS = [
@@ -437,7 +386,6 @@ OPTIONS = [
     (lambda: measure(base=table([[0.5]] * 3, "fmm")), "base", "names a group twice"),
     (lambda: measure(base=table([[0.5], [1.5]])), "base", "got 1.5"),
     (lambda: measure(base=table([[0.5], [NAN]])), "base", "got nan"),
-    (lambda: measure(base=table([["half"], ["half"]])), "base", "must hold numbers"),
     (lambda: fitted(sign=table([[0.5], [1]])), "sign", "-1, 0 or 1 for every pair; got 0.5"),
     (lambda: measure(sign=np.ones((2, 1))), "sign", "Got array"),
     *(
@@ -452,10 +400,6 @@ OPTIONS = [
         lambda: leakage(quality=lambda y_true: 1).audit(HIRED, PREDICTED, **BY),
         "quality=<lambda>", "must take 2 arguments",
     ),
-    (
-        lambda: leakage(quality=lambda y_true, y_pred: "x").audit(HIRED, PREDICTED, **BY),
-        "quality=<lambda>", "it returned 'x'",
-    ),
     (lambda: leakage(quality=type).audit(HIRED, PREDICTED, **BY), "quality", "must be a function"),
     (lambda: LeakageAuditor(cv=None).audit(HIRED, AGES, **BY), "cv=None", "closed form"),
     (
@@ -467,20 +411,12 @@ OPTIONS = [
         "attacker", "Odd predicted ['text']",
     ),
     (lambda: search(LogisticRegression(), X, HIRED, **BY, cv=()), "cv", "has no splits"),
-    (lambda: search(LogisticRegression(), X, HIRED, **BY, n_jobs=2**31), "n_jobs", "search"),
     (lambda: cross_audit(LogisticRegression(), X, HIRED, **BY, n_jobs=0), "n_jobs", "cross_audit"),
     (
         lambda: amplification_scorer(DirectionalAuditor(reference="test"))(
             make_pipeline(StandardScaler()).fit(X), X, HIRED, **BY
         ),
         "scores by predict", "which Pipeline does not have",
-    ),
-    (lambda: ExactAttacker().fit(X, HIRED, sample_weight=1j), "sample_weight", "real numbers"),
-    (
-        lambda: skbiasamp.audit_frame(
-            FRAME, target="hired", prediction="hired", sensitive="sex", threshold=10**400
-        ),
-        "threshold", "finite number",
     ),
     (
         lambda: skbiasamp.audit_frame(
@@ -502,7 +438,6 @@ OPTIONS = [
             (skbiasamp.compare, {"a": HIRED, "b": PREDICTED}), (skbiasamp.explain, PREDICTED),
         ]
     ),
-    (lambda: skbiasamp.compare(count(), {}, missing="all"), "missing", "Got 'all' instead"),
     (lambda: skbiasamp.audit(*QUICK, SEX), "y_pred", "audit(y_true, y_pred, sensitive_features="),
     (lambda: skbiasamp.audit(*QUICK, sensitive=SEX), "sensitive", "mean 'sensitive_features'?"),
     (lambda: skbiasamp.audit(FRAME), "y_true", "skbiasamp.audit_frame(frame, target=..., "),
@@ -510,11 +445,9 @@ OPTIONS = [
         lambda: skbiasamp.audit(*QUICK, **BY, random_state=True),
         "random_state", "must be a whole number",
     ),
-    (lambda: MLPAttacker.preset([1]), "preset", "[1]"),
     (lambda: function_of(MALSAuditor, name=3), "name", "must be text; got 3"),
     (lambda: load_colored_digits(correlation="x"), "correlation", "'x'"),
     (lambda: make_biased_classification(True), "n_samples", "Got True instead"),
-    (lambda: make_biased_classification(group_weights={1, 2}), "group_weights", "must"),
     (lambda: WordMasker(substitute=lambda: "x").fit(["a woman"]), "substitute", "1 arguments"),
 ]  # fmt: skip
 REPORTS = [
@@ -548,18 +481,14 @@ TESTS = [
     (lambda: paired_p_values([-1], [5]), "gained", "got -1"),
     (lambda: paired_p_values([1], [0.5]), "lost", "got 0.5"),
     (lambda: paired_p_values(["1"], [1]), "gained", "got '1'"),
-    (lambda: paired_p_values(None, 1), "gained", "got None"),
     (lambda: paired_p_values([1, 2], [1, 2, 3]), "gained and lost", "one shape"),
     (lambda: paired_p_values([[1], [1, 2]], 1), "gained", "rows of different lengths"),
-    (lambda: paired_p_values(10**400, 1), "gained", "too large for a float"),
     (lambda: adjust_p_values([0.5, 1.5]), "p_values", "from 0 to 1; got 1.5"),
-    (lambda: adjust_p_values(["a"]), "p_values", "got 'a'"),
     (lambda: adjust_p_values([0.5], "bonferroni"), "method", "'holm', 'fdr', None"),
     *(
         (lambda below=below: assert_amplification(AUDITED(), below=below), "below", "0 or more")
         for below in (-(10**400), NAN, INF, "x")
     ),
-    (lambda: assert_amplification(AUDITED(), group=np.array([[1]])), "group", "of the audit"),
     (lambda: AUDITED().strongest("3"), "n", "0 or more"),
 ]
 TABLE = {
@@ -626,34 +555,13 @@ def test_weights_that_stand_for_too_many_rows_are_refused():
     for call in (
         lambda: AdversarialClassifier().fit(X, HIRED, [1e30] * N, **BY),
         lambda: MLPAttacker(max_epochs=1).fit_many(X, HIRED, [10**12] * N),
-        lambda: leakage_amplification(
-            HIRED, HIRED, **BY, sample_weight=[10**12] * N, attacker="mlp", n_draws=1
-        ),
     ):
         refused(call, "sample_weight", "rows: divide it")
-    refused(lambda: MLPAttacker().fit(X, HIRED, [1e308] * N), "sample_weight", "rows: divide it")
-    refused(
-        lambda: MLPAttacker(hidden_layer_sizes=np.array(0)).fit(X, HIRED),
-        "hidden_layer_sizes", "a whole number of 1 or more",
-    )  # fmt: skip
-    refused(
-        lambda: DomainIndependentClassifier(LogisticRegression()).fit(
-            X, HIRED, **BY, sample_weight=[np.zeros(2), *SEX[1:]]
-        ),
-        "sample_weight", "rows of different lengths",
-    )  # fmt: skip
-
-
-def test_labels_that_hold_themselves_end_no_process():
-    held = [1]
-    held.append(held)
-    refused(lambda: cross_audit(LogisticRegression(), X, [held] * N, **BY), "y", "can be sorted")
 
 
 def test_what_is_unusual_but_clear_is_read():
     assert count(np.array(["nan", *SEX[1:]], dtype=object)).total == N
     assert count(list(sparse.csr_matrix(TAGS))) == count(TAGS)
-    assert count([Decimal(one) for one in HIRED]) == count()
     assert count().select(groups="f").groups == ("f",)
     named = pd.DataFrame({"a": SEX})
     assert score(sex=named.to_numpy(), auditor=fitted(sex=named)) == score()
@@ -664,22 +572,6 @@ def test_what_is_unusual_but_clear_is_read():
     assert small == plain
     result = AUDITED()
     assert result.smallest_effect(Fraction(1, 2)) == result.smallest_effect(0.5)
-    required = {"power": Fraction(3, 4), "confidence_level": Fraction(9, 10), "changed": 0.2}
-    same = required_rows(0.02, power=0.75, confidence_level=0.9, changed=0.2)
-    assert required_rows(0.02, **required) == same
-
-
-@pytest.mark.parametrize(
-    "held",
-    [memoryview(np.array(HIRED)), {"hired": HIRED, "guessed": PREDICTED}],
-    ids=["buffer", "mapping"],
-)
-def test_labels_of_a_sampler_may_be_a_buffer_or_columns(held):
-    plain = pd.DataFrame(held) if isinstance(held, dict) else HIRED
-    found, expected = (
-        RatioBalancer(random_state=0).fit_resample(X, labels, **BY)[1] for labels in (held, plain)
-    )
-    np.testing.assert_array_equal(found, expected)
 
 
 @needs_torch
@@ -693,4 +585,3 @@ def test_tensors_are_labels_counts_and_weights():
     assert adjust_p_values(gained / 100).tolist() == pytest.approx([0.06, 0.06])
     weight = torch.tensor([1.0, 2.0] * (N // 2), dtype=torch.bfloat16, requires_grad=True)
     assert count(sample_weight=weight) == count(sample_weight=[1, 2] * (N // 2))
-    refused(lambda: count(pd.Series([None, *[torch.tensor(1)] * 23])), "y_true", "holds tensors")
