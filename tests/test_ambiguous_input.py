@@ -28,7 +28,6 @@ from skbiasamp import (
     amplification_scorer,
 )
 from skbiasamp.metrics import directional_amplification
-from skbiasamp.text import WordListLabeler
 
 N = 120
 RNG = np.random.default_rng(3)
@@ -123,30 +122,6 @@ def test_floats_are_read_as_the_training_labels_say():
     cells = counted(["yes"] * N, [1.0] * N, like=train)
     assert cells.soft("task_pred")
     assert shares(cells).tolist() == [[1.0], [1.0]]
-
-
-@pytest.mark.parametrize(
-    ("classes", "value", "read"),
-    [
-        ([1, 2], 1.0, None),  # class 1, or P(2) = 1
-        ([-1, 0], 0.0, None),
-        ([5, 5], 1.0, None),  # of a class that the labels lack, or of 5
-        ([-1, 1], 1.0, [0, 1]),  # class 1 and P(1) = 1 are the same
-        ([1, 2], 0.0, [1, 0]),  # no class, and so P(2) = 0
-        (["no", "yes"], 1.0, [0, 1]),
-    ],
-)
-def test_a_constant_prediction_is_a_class_or_a_probability(classes, value, read):
-    y, constant = [classes[one] for one in HIRED], [value] * N
-    if read is None:
-        with pytest.raises(ValueError, match=rf"y_pred holds only the floats {value}, which may"):
-            counted(y, constant)
-        return
-    cells = counted(y, constant)
-    assert cells.classes == tuple(classes)
-    assert shares(cells)[0].tolist() == [read[1]]
-    groups = counted(sex=y, sensitive_pred=constant)
-    assert shares(groups, "group_pred", "task")[:, 0].tolist() == read
 
 
 def test_what_a_classifier_predicts_is_a_class():
@@ -448,9 +423,6 @@ def test_the_ways_out_of_texts(tmp_path, monkeypatch, capsys):
     lic = LICAuditor(n_draws=1, cv=2, interval=None, random_state=0)
     report = skbiasamp.audit(CAPTIONS, ANSWERS, sensitive_features=SEX, auditor=lic)
     assert list(report) == ["LIC"]
-    labeler = WordListLabeler({"bike": ["bikes"], "person": ["person"]})
-    labels = [labeler.fit_transform(one) for one in (CAPTIONS, ANSWERS)]
-    assert counted(*labels).total == N
 
 
 def test_few_texts_and_classes_of_several_words_are_classes():
@@ -498,11 +470,6 @@ NAMES = {
     "actions": [f"{verb} a {what}" for verb in ("Opening", "Holding") for what in "abcdefgh"],
     "products": [f"{who} {what} Shoes" for who in ("Men", "Women", "The Kids") for what in "ABCDE"],
     "codes with names": [f"A {i} Other {i}" for i in range(10, 30)],
-    "cities": [
-        *("La Paz", "Las Palmas de Gran Canaria", "El Paso", "San Sebastián", "Los Ángeles"),
-        *("Palma de Mallorca", "Alcalá de Henares", "Jerez de la Frontera", "La Línea"),
-        *("Santa Cruz de Tenerife", "Le Havre"),
-    ],
     "Chinese jobs": [
         *("软件工程师", "房地产开发经营人员", "计算机程序设计员", "其他金融业人员"),
         *("在线教育服务人员", "中小学教育教师", "会计专业人员", "护理人员"),

@@ -311,13 +311,6 @@ def test_a_limit_of_several_groups_is_that_of_their_mean(page):
     assert report(page)["facts"]["limit"] == 0.03
     assert re.match(r"The limit was set at [\d:]+, before a report", page.inner_text("#record"))
     says(page, "on average; the limit is 3 points")
-    # Columns on their own are no more groups.
-    page.click("button:has-text('Remove'):visible >> nth=-1")
-    for column in ("sex", "predicted"):
-        page.select_option("#add-sensitive", column)
-    assert about.inner_text() == asked
-    page.select_option("#groups", "marginal")
-    assert about.inner_text().startswith("the gap between")
 
 
 def test_scores_ask_for_their_threshold_and_quoted_decimal_commas_are_pointed_out(page):

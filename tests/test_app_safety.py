@@ -301,9 +301,7 @@ def test_memory_has_a_limit(tmp_path, monkeypatch):
         asyncio.run(jobs.run_python(["-c", takes_all], tmp_path, 0, print))
 
 
-@pytest.mark.parametrize(
-    "path", ["..%2f..%2f..%2fetc%2fpasswd", "../server.py", "%2e%2e/server.py"]
-)
+@pytest.mark.parametrize("path", ["..%2f..%2f..%2fetc%2fpasswd", "../server.py"])
 def test_no_other_file_is_read(page, path):
     for address in (path, f"jobs/{path}", f"files/{path}"):
         assert page.get(address).status_code in (403, 404, 405, 422)
@@ -325,22 +323,6 @@ def test_a_column_cannot_be_an_option(tmp_path, page):
         else:
             assert "begins with a hyphen" in refused(response)
         assert not target.exists()
-
-
-def test_a_predicted_column_is_no_model_and_its_column(page):
-    """Nor are names with commas several columns."""
-    header, *rows = ROWS.decode().split()
-    # Two copies of the label, and what they are not: columns with parts of their names.
-    lines = [f'{header},"q, new",a=b,b,q', *(f"{row},{row[2]},{row[2]},1,1" for row in rows)]
-    for second in ("q, new", "a=b"):
-        options = OPTIONS | {"prediction": ["predicted", second]}
-        file = stored(page, "\n".join(lines).encode())
-        fields = {"files": {"test": file["id"]}, "options": options}
-        job = page.post("jobs", json=fields).json()
-        assert ended(page, job)["state"] == "done"
-        report = page.get(f"jobs/{job['id']}/report.json").json()
-        models = [row[:2] for row in report["accuracy"]["data"]]
-        assert models == [["predicted", 0.5], [second, 1.0]]
 
 
 @pytest.mark.parametrize(

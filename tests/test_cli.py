@@ -308,7 +308,6 @@ def test_no_result_is_no_pass(folder, capsys):
     out, error = gated(capsys, "test.csv", *NAMES, *gate, "--allow-undefined", code=0)
     assert "Passed: there is no result to check, and --allow-undefined accepts this." in out
     assert error == ""
-    out, error = gated(capsys, "test.csv", *NAMES, *gate, "--on", "all", code=2)
     # What is exceeded is a failure, whatever else is undefined.
     gated(capsys, "test.csv", *NAMES, *auditors, "--fail-above", "0", "--on", "all", code=1)
 
@@ -351,10 +350,6 @@ class Share(BaseAuditor):
     def _result(self, test):
         table = pd.DataFrame({"group": ["(all)"], "task": ["(all)"], "amplification": [0.0]})
         return self._made(test, value=self._value(test), table=table)
-
-class Needy(Share):
-    def __init__(self, needed):
-        self.needed = needed
 """
 
 
@@ -366,10 +361,6 @@ def test_a_metric_of_ones_own_is_run_by_its_name_with_its_parameters(folder, cap
     assert list(report) == ["share", "directional A->T"]
     share = (test["predicted"] - test["hired"]).mean()
     assert report["share"].value == pytest.approx(share)
-    assert {"ties", "interval"} <= {*report["directional A->T"].settings}
-    gate = ("--fail-above", "0", "--on", "share", "--allow-undefined")
-    out, _ = gated(capsys, "test.csv", *NAMES, *chosen, *gate, code=0)
-    assert "share: no confidence interval" in out
     scaled = audited(capsys, "test.csv", *NAMES, "--auditor", "own_metric:Share(scale=-2)")
     assert scaled["share"].value == pytest.approx(-2 * share)
     assert scaled["share"].params["scale"] == -2
@@ -384,8 +375,6 @@ def test_a_name_that_is_no_auditor_is_refused(folder, capsys):
         ("gone_metric:Share", "No module named 'gone_metric'"),
         ("own_metric", "got 'own_metric'"),
         ("pathlib:Path", "it is no subclass of BaseAuditor"),
-        ("skbiasamp.metrics:DBACAuditor(direction='A->T')", "tasks must name the words of each"),
-        ("own_metric:Needy", "missing 1 required positional argument: 'needed'"),
     ):
         with pytest.raises(SystemExit, match="2"):
             main(["audit", "test.csv", *NAMES, "--auditor", named])
@@ -456,7 +445,6 @@ def test_a_bad_file_is_one_clear_line(folder, engine, capsys):
 
 BAD_COLUMNS = [
     ("--weight age", "test.csv has no column 'age'. It has"),
-    ("--train id.csv", "id.csv has no column 'hired'"),
     ("--favourable paid", "--favourable must name a class or task; got 'paid'"),
     ("--html none/page.html", "there is no folder none to write page.html to"),
     ("--prediction predictd", "no column 'predictd': did you mean 'predicted'? It has"),
@@ -478,7 +466,6 @@ def test_bad_columns_are_one_clear_line(folder, capsys, test):
     of_the_reader = dict.fromkeys(("missing='drop'", "{y_pred}"), test["score"])
     test.assign(**of_the_reader).to_csv("test.csv", index=False)
     test.iloc[:0].to_csv("y_pred_march.csv", index=False)
-    test[["id"]].to_csv("id.csv", index=False)
     for arguments, message in BAD_COLUMNS:
         assert message in refused(capsys, "audit", "test.csv", *NAMES, *arguments.split(" "))
     line = refused(capsys, "audit", "test.csv", *NAMES, "--sensitive", "id")

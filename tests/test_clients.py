@@ -250,20 +250,15 @@ def test_mitigations_of_fairlearn_are_audited_without_routing(kind, by_column):
     assert np.isfinite(folds.value)
 
 
-def people_hired_by_height():
-    """Return features, labels and sex: height correlates with sex, and skill is poorly measured."""
+@pytest.mark.parametrize("bound", [0.005, 0.05])
+def test_a_constraint_keeps_the_rates_of_the_labels(bound):
+    reductions = client("fairlearn.reductions")
+    # Height correlates with sex, and skill is poorly measured.
     rng = np.random.default_rng(0)
     sex = rng.choice(["f", "m"], 4000)
     skill, height = rng.normal(size=4000), (sex == "m") + rng.normal(0, 0.3, 4000)
     hired = (skill + (sex == "m") + rng.normal(0, 0.5, 4000) > 0.5).astype(int)
     features = np.column_stack([skill + rng.normal(0, 3, 4000), height])
-    return features, hired, sex
-
-
-@pytest.mark.parametrize("bound", [0.005, 0.05])
-def test_a_constraint_keeps_the_rates_of_the_labels(bound):
-    reductions = client("fairlearn.reductions")
-    features, hired, sex = people_hired_by_height()
     constraint = AmplificationParity(difference_bound=bound)
     model = reductions.ExponentiatedGradient(LogisticRegression(), constraint)
     model = pickle.loads(pickle.dumps(clone(model))).fit(features, hired, sensitive_features=sex)
@@ -331,10 +326,6 @@ def test_fairlearn_agrees_on_tables_by_each_column_and_by_all():
             assert differences.loc[by, name] == pytest.approx(
                 getattr(metrics, name)(**held), abs=1e-12
             )
-        for name in ("true_positive_rate", "false_positive_rate"):
-            assert differences.loc[by, f"{name}_difference"] == pytest.approx(
-                frame.difference()[name], abs=1e-12
-            )
 
 
 def report_of_skore(predict, **train):
@@ -390,11 +381,6 @@ def test_skore_pages_survive_what_cannot_be_checked():
     )
     for made, sensitive, reason in (
         (report_of_skore(lambda X: X["sex"]), "gender", "gender"),
-        (
-            report_of_skore(lambda X: X["sex"]),
-            lambda X: X["sex"].where(X["sex"] == 1),
-            "missing values",
-        ),
         (of_numbers, "sex", "NumericAuditor"),
     ):
         section, explanation = section_of(made, AmplificationCheck(sensitive, code="sba"))

@@ -15,7 +15,6 @@ from command_line import refused
 import skbiasamp
 
 # Internal: a file is changed while our own reader has it open.
-from skbiasamp._io import opened
 from skbiasamp.cli import main
 
 COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
@@ -99,32 +98,7 @@ def test_lines_of_any_system_are_rows(engine):
         assert found.published == pytest.approx(value_of(ROWS, "weight"))
 
 
-def test_the_report_of_a_file_is_that_of_the_command(engine):
-    """Of probabilities, too: an engine that sums them would leave attackers out."""
-    frame = ROWS[:40].assign(predicted=np.random.default_rng(1).random(40).round(3))
-    frame.to_csv("a.csv", index=False)
-    main(["audit", "a.csv", *NAMES, "--seed", "0", "--json", "a.json"])
-    report = skbiasamp.audit_frame("a.csv", **COLUMNS, random_state=0)
-    expected = json.loads(Path("a.json").read_text())["results"]
-    assert list(report.results) == list(expected)
-    for name, result in report.results.items():
-        assert [result.low, result.high] == [expected[name]["low"], expected[name]["high"]]
-
-
 # ------------------------------------------------------------------ what was read
-
-
-def test_a_file_that_changes_while_it_is_read_is_refused(engine, folder):
-    """The SHA-256 would be that of other rows."""
-    path = folder / "a.csv"
-    ROWS.to_csv(path, index=False)
-    with (
-        pytest.raises(ValueError, match=r"a.csv changed while it was read: run again"),
-        opened([str(path)], list(ROWS)),
-    ):
-        ROWS[::-1].to_csv(path, index=False)
-    with pytest.raises(ValueError, match=r"a.csv changed"), opened([str(path)], list(ROWS)):
-        path.unlink()
 
 
 def test_a_report_says_what_was_read(engine, capsys):

@@ -155,27 +155,6 @@ def test_times_have_the_names_that_queries_and_pandas_give_them(times):
             assert repr(unlike.groups + unlike.classes) == repr(expected.groups + expected.classes)
 
 
-@pytest.mark.parametrize("container", [pandas, polars, pyarrow])
-def test_rows_of_few_indicators_are_merged_as_an_engine_merges_them(rows, container):
-    named = {"target": ["one", "two"], "prediction": ["one_pred", "two_pred"]}
-    named |= {"sensitive": ["is_a", "is_b"], "groups": "indicator"}
-    table = pd.DataFrame({"is_a": rows.group == "a", "is_b": rows.region == 1})
-    for name, column in [("one", rows.target), ("two", rows.year == 2024)]:
-        table[name] = column.astype(int)
-        table[f"{name}_pred"] = (column * (rows.repeated > 0)).astype(float)
-    cells = Contingency.from_frame(container(table), **named)
-    assert cells.n_cells <= 2**6
-    taken = {name: table[named[name]] for name in ("target", "prediction", "sensitive")}
-    apart = Contingency.from_labels(
-        taken["target"],
-        taken["prediction"].set_axis(named["target"], axis=1),
-        sensitive_features=taken["sensitive"],
-        groups="indicator",
-    )
-    assert apart.n_cells == len(rows)
-    assert cells == apart
-
-
 def test_columns_may_be_named_by_numbers():
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (200, 4)))
     cells = Contingency.from_frame(frame, target=0, prediction=1, sensitive=[2, 3])
@@ -256,15 +235,3 @@ def test_weights_of_equal_rows_are_checked_one_by_one(engine):
         frame = pd.DataFrame({"y": [1, 1, 0], "sex": ["f", "f", "m"], "w": weights})
         with pytest.raises(ValueError, match=message):
             from_frame(engine(frame), weight="w")
-
-
-@pytest.mark.parametrize("joint", [None, False])
-def test_rows_that_an_engine_counted_have_no_number(joint):
-    pl = pytest.importorskip("polars")
-    frame = pl.DataFrame({"sex": ["f", "m", None] * 20, "y": [0, 1] * 30, "z": [1, 1, 0] * 20})
-    named = {"target": ["y", "z"], "joint": joint}
-    text = r"column 'sex' \(sensitive\) has missing values in {}. Leave these rows out"
-    with pytest.raises(ValueError, match=text.format("20 rows")):
-        from_frame(frame.lazy(), **named)
-    with pytest.raises(ValueError, match=text.format("20 rows, the first at position 2")):
-        from_frame(frame, **named | {"joint": None})

@@ -74,17 +74,11 @@ def test_weights_and_clusters_are_counted():
 
 def test_strata_of_a_frame_are_columns_of_their_own():
     frame = pd.DataFrame(sample(300, push=1.0))
-    frame["guess"] = frame["sex"]
     columns = {"target": "label", "prediction": "decision", "sensitive": "sex"}
     for call in (partial(skbiasamp.audit_frame, frame), partial(skbiasamp.explain, frame)):
         for given in (["dept", "dept"], ["dept", "sex"]):
             with pytest.raises(ValueError, match=r"^.*sensitive.* and given name column .* twice"):
                 call(**columns, given=given)
-    report = skbiasamp.audit_frame(
-        frame, **columns, given="dept", sensitive_prediction="guess", random_state=0
-    )
-    assert report.explanation is not None
-    assert "directional T->A" in report
 
 
 @pytest.mark.parametrize("groups", [2, 4])

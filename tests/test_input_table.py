@@ -39,7 +39,6 @@ from skbiasamp.mitigation import (
     search,
 )
 from skbiasamp.testing import assert_amplification
-from skbiasamp.text import WordMasker
 
 NAN, INF = float("nan"), float("inf")
 BY = {"sensitive_features": SEX}
@@ -167,10 +166,6 @@ SHAPES = [
     (lambda: score(sex=SEX * 2), "sensitive_features", "48 rows but y_true has 24"),
     (lambda: score(sensitive_pred=SEX[:1]), "sensitive_pred", "1 row but y_true has 24"),
     (
-        lambda: skbiasamp.audit(HIRED, PREDICTED, **BY, favourable=[0, 1]),
-        "favourable", "one of two classes; got [0, 1]",
-    ),
-    (
         lambda: count(sex={"sex": SEX, "skin": SKIN[:5]}, missing="group"),
         "sensitive_features['skin']", "5 rows but sensitive_features['sex'] has 24",
     ),
@@ -179,12 +174,7 @@ SHAPES = [
         lambda: count(pd.Series(HIRED, range(7, N + 7)), None, pd.Series(SEX, range(8, N + 8))),
         "y_true", "overlapping index labels at other positions",
     ),
-    (
-        lambda: count(sex={"a": pd.Series(SEX), "b": pd.Series(SKIN)[::-1]}),
-        "sensitive_features['b']", "the same index labels in another order",
-    ),
     (lambda: count(np.zeros((N, 0))), "y_true", "no columns, its shape is (24, 0)"),
-    (lambda: count(sex={}), "sensitive_features", "is an empty dict"),
     (lambda: count(sex="f"), "sensitive_features", "Got str instead"),
     (lambda: count(np.zeros((N, 2, 2))), "y_true", "got shape (24, 2, 2)"),
     (lambda: count(TAGS, [np.zeros((N, 2))] * 2), "y_pred", "is a list of 2 tables"),
@@ -192,7 +182,6 @@ SHAPES = [
     (lambda: count(None), "y_true", "is None: pass the labels"),
     (lambda: count(sex=None), "sensitive_features", "is None"),
     (lambda: count(sex=pl.LazyFrame({"a": SEX})), "sensitive_features", "collect()"),
-    (lambda: count(sex={"a": TAGS, "b": SKIN}), "sensitive_features['a']", "shape (24, 2)"),
     (
         lambda: count(pd.DataFrame(TAGS, columns=["a", "a"])),
         "y_true", "more than one column named 'a'",
@@ -208,10 +197,6 @@ SHAPES = [
     (lambda: count(sex=TWO, sensitive_pred=TURNED), "sensitive_pred", "in another order"),
     (lambda: score(sex=TURNED, auditor=fitted(sex=TWO)), "sensitive_features", "another order"),
     (
-        lambda: count(JOBS, pd.DataFrame(np.ones((N, 3)) / 3, columns=["nurse", "cook", "x"])),
-        "y_pred", "classes are 'clerk', 'cook' and 'nurse': only some match",
-    ),
-    (
         lambda: score(sex=pd.Series(SEX, name="b"), auditor=fitted(sex=pd.Series(SEX, name="a"))),
         "sensitive_features", "name 'b', and the training labels had 'a'",
     ),
@@ -226,10 +211,6 @@ VALUES = [
         lambda: score(TWO.set_axis(["a", "c"], axis=1), TAGS, auditor=fitted(TWO)),
         "task 'c'", "(Training had 'a' and 'b'.)",
     ),
-    (
-        lambda: fitted().score(count(HIRED, PREDICTED, ["x", "y"] * (N // 2))),
-        "groups 'x' and 'y'", "training",
-    ),
     (lambda: score(pred=first(None, PREDICTED)), "y_pred", "missing values in 1 row, at "),
     (lambda: count([None] * N, missing="drop"), "y_true", "24 rows, the first at position 0"),
     (
@@ -240,10 +221,6 @@ VALUES = [
     (lambda: count(np.ma.array(HIRED, mask=[1] + [0] * 23)), "y_true", "missing values in 1 row"),
     (lambda: count(sex=np.array([NAN, *SEX[1:]])), "sensitive_features", "holds the text 'nan'"),
     (lambda: count(sex=[None] * N, missing="drop"), "sensitive_features", "nothing left to audit"),
-    (
-        lambda: count(sex=pl.Series([None] * N, dtype=pl.String)),
-        "sensitive_features", "missing values in 24 rows",
-    ),
     (
         lambda: measure(y_train=HIRED, sensitive_train=["f"] * N),
         "sensitive_train", "one group only, 'f'",
@@ -256,7 +233,6 @@ VALUES = [
     (lambda: count(np.array(HIRED) * 1j), "y_true", "got complex numbers"),
     (lambda: count([0.5, "a", *HIRED[2:]]), "y_true", "mixes labels with numbers"),
     (lambda: count(TAGS * 2), "y_true", "must be a 0/1 indicator of one label; got 2"),
-    (lambda: count(TAGS.astype(str)), "y_true", "0/1 indicator of one label; got '1'"),
     (lambda: count(sex=-TAGS, groups="indicator"), "sensitive_features", "got -1"),
     (lambda: count(TAGS, np.full((N, 2), 1.5)), "y_pred", "in [0, 1]; got 1.5."),
     (lambda: count(JOBS, np.full((N, 3), 0.9)), "y_pred", "must sum to 1; one sums to 2.7"),
@@ -271,10 +247,6 @@ VALUES = [
     (lambda: count(CAPTIONS, None, SEX), "y_true", "24 different texts in 24 rows"),
     (lambda: skbiasamp.audit(CAPTIONS, CAPTIONS, **BY), "y_true", "LICAuditor"),
     (lambda: count(["no", "yes"] * 12, CAPTIONS), "y_pred", "24 different texts in 24 rows"),
-    (
-        lambda: skbiasamp.audit_frame(FRAME.assign(c=CAPTIONS), target="c", sensitive="sex"),
-        "column 'c' (target)", "24 different texts in 24 rows",
-    ),
 ]  # fmt: skip
 WEIGHTS = [
     (first(-1, [1] * N), "must be 0 or more; got negative values in 1 row, at position 0."),
@@ -309,10 +281,6 @@ COUNTS = [
     (lambda: count(HIRED, PREDICTED) + count(HIRED, HALF), "tasks", "different kinds"),
     (lambda: count(TWO) + count(TWO.set_axis(["a", "c"], axis=1)), "task columns", "'b' and 'c'"),
     (lambda: directional_amplification(count(), PREDICTED, **BY), "Contingency", "pass it alone"),
-    (
-        lambda: fitted(TWO, direction="T->A").score(count(TWO[["a"]], sensitive_pred=SEX)),
-        "The training labels", "indicator columns but the audited ones are one column",
-    ),
     (lambda: skbiasamp.audit(count(pred=PREDICTED), min_rows=9), "min_rows", "is for rows"),
     (
         lambda: skbiasamp.audit(
@@ -348,23 +316,7 @@ LACKING = [
     (lambda: measure(direction="T->A"), "sensitive_pred", "'T->A'"),
     (lambda: score(pred=None), "y_pred", "compares the labels with their predictions"),
     (lambda: measure(y_train=HIRED), "sensitive_train", "is None. Pass both"),
-    (
-        lambda: skbiasamp.audit_frame(
-            BOTH.assign(y=HIRED, p=PREDICTED),
-            target="y",
-            prediction="p",
-            sensitive="sex",
-            train=7,
-        ),
-        "train", "must be a data frame or a query",
-    ),
     (lambda: DirectionalAuditor(reference="test").compare(HIRED, **BY), "y_preds", "is None"),
-    (
-        lambda: MultiAttributeAuditor(reference="test", min_count=1, interval=None).compare(
-            HIRED, {"labels": PREDICTED, "soft": np.linspace(0, 1, N)}, **BY
-        ),
-        "y_preds['soft']", "probabilities",
-    ),
     (lambda: runs([PREDICTED]), "y_preds", "two runs or more; got 1"),
     (lambda: runs(TAGS), "y_preds", "got ndarray"),
     (lambda: runs([PREDICTED, HIRED[1:]]), "y_preds['run 2']", "has 23 rows"),
@@ -396,10 +348,6 @@ OPTIONS = [
         lambda: leakage(groups="marginal").fit(HIRED, sensitive_features=AGES),
         "sensitive_features", "bin it first",
     ),
-    (
-        lambda: leakage(quality=lambda y_true: 1).audit(HIRED, PREDICTED, **BY),
-        "quality=<lambda>", "must take 2 arguments",
-    ),
     (lambda: leakage(quality=type).audit(HIRED, PREDICTED, **BY), "quality", "must be a function"),
     (lambda: LeakageAuditor(cv=None).audit(HIRED, AGES, **BY), "cv=None", "closed form"),
     (
@@ -417,17 +365,6 @@ OPTIONS = [
             make_pipeline(StandardScaler()).fit(X), X, HIRED, **BY
         ),
         "scores by predict", "which Pipeline does not have",
-    ),
-    (
-        lambda: skbiasamp.audit_frame(
-            pl.DataFrame({"y": HIRED, "g": SEX}).lazy(),
-            target="y", prediction="g", sensitive="g", threshold=0.5,
-        ),
-        "column 'g' (prediction)", "must hold numbers if there is a threshold; got type String",
-    ),
-    (  # before the rows are read
-        lambda: skbiasamp.compare(HIRED, {"a": HIRED[1:], "b": HIRED}, **BY, data_name=["a"]),
-        "data_name", "got ['a']",
     ),
     *(
         (
@@ -448,19 +385,12 @@ OPTIONS = [
     (lambda: function_of(MALSAuditor, name=3), "name", "must be text; got 3"),
     (lambda: load_colored_digits(correlation="x"), "correlation", "'x'"),
     (lambda: make_biased_classification(True), "n_samples", "Got True instead"),
-    (lambda: WordMasker(substitute=lambda: "x").fit(["a woman"]), "substitute", "1 arguments"),
 ]  # fmt: skip
 REPORTS = [
     (lambda: skbiasamp.audit(HIRED, **BY), "y_pred", "nothing to audit: pass predictions as"),
     (
         lambda: skbiasamp.audit(count(pred=PREDICTED), y_train=count(None, PREDICTED)),
         "y_train", "have no labels to compare predictions with: pass y_train.",
-    ),
-    (
-        lambda: skbiasamp.compare(
-            FRAME, y_train=7, target="hired", prediction={"a": "p", "b": "pred"}, sensitive="sex"
-        ),
-        "y_train", "must be a data frame or a query",
     ),
     (
         lambda: skbiasamp.audit(*QUICK, **BY, y_train=7, sensitive_train=SEX),

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import special, stats
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import LinearSVC
 
@@ -76,10 +75,6 @@ PART = {"labels": ["yes", "yes"], "predicted": ["yes", "yes"]}
             r"audited labels is 'yes'.* training\s+labels is 'no'",
         ),
         (lambda: cells("yes") + cells("no"), "'yes', and that of another is 'no'"),
-        (
-            lambda: cells("no", **PART) + cells("no") + cells(None, ["maybe"], ["maybe"]),
-            "3 classes",
-        ),
     ],
 )
 def test_a_class_that_cannot_be_the_positive_one_is_refused(call, said):
@@ -119,18 +114,13 @@ def test_it_survives_being_stored_selected_and_resampled(predicted):
     "auditor", [DirectionalAuditor, MALSAuditor, MultiAttributeAuditor], ids=lambda one: one.metric
 )
 def test_auditors_take_the_positive_class(auditor):
-    expected = (
-        auditor()
-        .fit(LABELS, sensitive_features=SEX)
-        .audit(LABELS, PREDICTED, sensitive_features=SEX)
-    )
+    groups = {"sensitive_features": SEX}
+    expected = auditor().fit(LABELS, **groups).audit(LABELS, PREDICTED, **groups)
     mine = auditor(pos_label="a")
     labels, predicted = flipped(LABELS), flipped(PREDICTED)
     frame = pd.DataFrame({"t": labels, "p": predicted, "a": SEX})
     names = {"target": "t", "sensitive": "a"}
-    by_labels = mine.fit(labels, sensitive_features=SEX).audit(
-        labels, predicted, sensitive_features=SEX
-    )
+    by_labels = mine.fit(labels, **groups).audit(labels, predicted, **groups)
     by_frame = mine.fit(frame, **names).audit(frame, prediction="p", **names)
     counted = Contingency.from_frame(frame, prediction="p", **names)
     by_cells = mine.fit(counted).audit(counted)
@@ -286,10 +276,7 @@ def test_the_test_of_few_scores_has_the_degrees_of_freedom_of_the_rarer_class():
     assert order.p_below == pytest.approx(by_ranks)
 
 
-@pytest.mark.parametrize(
-    "model", [LogisticRegression(), LinearSVC()], ids=["probability", "margin"]
-)
-def test_a_drawn_curve_of_a_classifier_takes_the_scores_of_the_positive_class(model):
+def test_a_drawn_curve_of_a_classifier_takes_the_scores_of_the_positive_class():
     pytest.importorskip("matplotlib")
     from skbiasamp.plotting import AmplificationCurveDisplay
 
@@ -299,8 +286,7 @@ def test_a_drawn_curve_of_a_classifier_takes_the_scores_of_the_positive_class(mo
     renamed = np.where(hired == 1, "a", "b")
     asked = {"sensitive_features": sex, "rates": False}
     draw = AmplificationCurveDisplay.from_estimator
+    model = LinearSVC()
     one = draw(model.fit(X, hired), X, hired, **asked)
     other = draw(model.fit(X, renamed), X, renamed, pos_label="a", **asked)
     np.testing.assert_allclose(other.values, one.values, rtol=0, atol=1e-9)
-    # Its classes are its own, however bad it is.
-    draw(model.fit(X, np.where(hired == 1, "b", "a")), X, renamed, **asked)

@@ -102,15 +102,6 @@ def test_many_groups_of_few_rows_are_refused(call, said):
         call()
 
 
-def test_a_query_returns_no_cell_a_row(monkeypatch):
-    polars = pytest.importorskip("polars")
-    # Our own limit: at a million rows the test would take a minute.
-    monkeypatch.setattr("skbiasamp.counts.frames.MOST_CELLS", 1000)
-    query = polars.DataFrame({"y": LABELS, "id": IDS}).lazy()
-    with pytest.raises(ValueError, match=r"column 'id' \(sensitive\) .* 1,001 values or more"):
-        Contingency.from_frame(query, target="y", sensitive="id")
-
-
 def test_one_hundred_groups_and_few_groups_of_few_rows_are_allowed():
     assert len(counted(np.arange(2000) % 100).groups) == 100
     for few in (8, 20):
