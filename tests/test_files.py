@@ -79,6 +79,8 @@ def test_rows_do_not_count_twice(capsys):
     ROWS.to_csv("a.csv", index=False)
     for named in (["a.csv", "*.csv"], ["a.csv", str(Path("a.csv").resolve())]):
         assert "a.csv is named twice" in refused(capsys, "audit", *named, *NAMES)
+    ROWS.to_csv("a.tsv", sep="\t", index=False)
+    assert "files of different kinds" in refused(capsys, "audit", "a.csv", "a.tsv", *NAMES)
 
 
 def test_parts_may_have_another_order_of_columns_and_be_written_differently(engine):

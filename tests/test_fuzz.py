@@ -164,7 +164,7 @@ def refused(error, at):
         if isinstance(error, kind):
             return kind.__name__
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    modules = [frame.f_globals["__name__"] for frame in frames]
+    modules = [frame.f_globals.get("__name__", "") for frame in frames]
     ours = [module for module in modules if module.startswith("skbiasamp")]
     unknown = "unexpected keyword argument" in str(error)
     if isinstance(error, TypeError) and (unknown or (len(ours) <= 1 and "argument" in str(error))):
