@@ -15,7 +15,6 @@ import polars as pl
 import pyarrow as pa
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.cluster import KMeans
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -85,8 +84,7 @@ def given(values):
 
 
 NAN, INF = float("nan"), float("inf")
-NUMBERS = [0, -1, 1, 3, 1.5, NAN, INF, True, 1j, -(10**400), decimal.Decimal("0.5")]
-NUMBERS += [fractions.Fraction(1, 3), np.float32(0.5), np.int64(2), np.array(0)]
+NUMBERS = [0, -1, 3, 1.5, NAN, INF, True, 1j, -(10**400), decimal.Decimal("0.5"), np.array(0)]
 WORDS = ["bogus", "", "sex", b"bytes", np.str_("sex"), Path("no/such/file")]
 HELD = [(), [], {}, {1, 2}, ["a", None], [[1]], ("sex", "skin"), {"a": 1}, range(3)]
 HELD += [np.array([]), np.array([1, 2]), pd.Series([1, 2]), pd.DataFrame({"a": [1]})]
@@ -98,7 +96,6 @@ FUNCTIONS = [
     lambda: 0.5,
     lambda *args, **kwargs: 0.5,
     lambda *args, **kwargs: "text",
-    lambda *args, **kwargs: [0.1, 0.2],
     lambda *args, **kwargs: None,
 ]
 SCALARS = [
@@ -114,7 +111,6 @@ SCALARS = [
 HOLDS = [list, tuple, np.array, pd.Series, pd.Index, pl.Series, pa.array, iter]
 HOLDS += [
     lambda values: np.array(values, dtype=object),
-    lambda values: np.array(values)[:, None],
     lambda values: np.array(values)[None, :],
     lambda values: np.array(values).reshape(2, -1, 2),
     lambda values: np.matrix([[0, 1]] * len(values)),
@@ -123,31 +119,24 @@ HOLDS += [
     lambda values: pd.Series(values, index=range(len(values))[::-1]),
     lambda values: pd.Series(values, index=[0] * len(values), name=("a", 1)),
     lambda values: pd.Series(values, dtype="category"),
-    lambda values: pd.Series(values).convert_dtypes(),
     lambda values: pd.Series(values).convert_dtypes(dtype_backend="pyarrow"),
     lambda values: pd.Categorical(values, categories=sorted(set(values))[:1]),
     lambda values: pd.MultiIndex.from_arrays([values, values]),
     lambda values: pl.Series("x", [str(one) for one in values], dtype=pl.Categorical),
-    lambda values: pa.array(values).dictionary_encode(),
     *(
         lambda values, hold=hold, names=names: hold(dict.fromkeys(names, values))
         for hold, names in [
             (dict, "a"),
-            (pl.DataFrame, "a"),
             (pl.LazyFrame, "a"),
-            (pa.table, "a"),
             (pl.DataFrame, "ab"),
-            (pd.DataFrame, "ab"),
             (pd.DataFrame, [("x", 1), ("x", 2)]),
         ]
     ),
     lambda values: pd.DataFrame({"a": values, "b": values}).set_axis(["a", "a"], axis=1),
     lambda values: {"a": values, "b": values[:-1]},
-    lambda values: {1: values, "b": values},
     lambda values: np.ma.array(values, mask=[True] + [False] * (len(values) - 1)),
     lambda values: dict.fromkeys(range(len(values)), 1),
     lambda values: [values],
-    lambda values: [[one] for one in values],
     lambda values: [np.array(one) for one in values],
     lambda values: [{one} for one in values],
     lambda values: [values[:2], *values[1:]],
@@ -155,7 +144,6 @@ HOLDS += [
     lambda values: pd.Series(first(values, "a\x00\ud800"), dtype=object),
     lambda values: pd.Series(first(values, pd.NA), dtype=object),
     lambda values: [str(one) for one in values],
-    lambda values: [str(one).encode() for one in values],
     lambda values: np.array([str(one) for one in values], dtype="S4"),
 ]
 FIRSTS = [None, NAN, INF, "x", 7, 0.25, [1], {}, object(), Unequal(), b"x", 2**70, 1j, np.zeros(2)]
@@ -181,17 +169,10 @@ def numbers(n=N):
     two = [(INF, -INF), (INF, 0.5), (1e-300, 1e300), ((1, 2), (1,)), ((1, "a"), (2, None))]
     arrays = [np.arange(n), np.arange(n, dtype=np.uint64) + 2**63, rng.normal(size=n)]
     arrays += [rng.normal(size=(n, 2)), rng.normal(size=(n, 2)).astype("f2")]
-    arrays += [rng.random(n).astype(np.longdouble), rng.random((n, 2)) * 1j]
-    arrays += [
-        np.zeros((n, 0)),
-        np.zeros((0, 2)),
-        np.zeros((n, 2, 2)),
-        np.zeros((n, 2), dtype=bool),
-    ]
+    arrays += [rng.random((n, 2)) * 1j]
+    arrays += [np.zeros((n, 0)), np.zeros((0, 2)), np.zeros((n, 2, 2))]
     arrays += [np.ones((n, 2)), TAGS, TAGS.astype(">i4"), np.where(TAGS == 1, np.nan, 0)]
-    arrays += [np.array([(1, 2.0)] * n, dtype=[("a", int), ("b", float)])]
     arrays += [sparse.csr_matrix(TAGS), sparse.coo_array(TAGS), list(sparse.csr_matrix(TAGS))]
-    arrays += [pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(TAGS))]
     arrays += [pd.arrays.SparseArray(TAGS[:, 0]), array.array("d", SOFT)]
     times = [dates, dates.tz_localize("UTC"), dates.to_period("D"), dates.to_numpy()]
     times += [dates - dates[0], [pd.NaT, *dates[1:]], pd.cut(np.arange(n), 3)]
@@ -216,7 +197,6 @@ def tensors():
     found += [torch.zeros(N, 2, 2), torch.tensor(TAGS).to_sparse(), list(hired), list(needing)]
     found += [list(torch.tensor(TAGS)), pd.Series(list(hired), dtype=object)]
     found += [np.array([None, *[torch.tensor(1.5)] * (N - 1)], dtype=object)]
-    found += [[[one] for one in hired], torch.utils.data.TensorDataset(soft, hired)]
     return given([*found, torch.utils.data.DataLoader(soft)])
 
 
@@ -259,7 +239,6 @@ ESTIMATORS = [
     LinearRegression,
     lambda: LogisticRegression,
     lambda: LogisticRegression(C=-1),
-    lambda: KMeans(2, n_init=1),
     Odd,
     lambda: Odd(1.5),
     lambda: make_pipeline(StandardScaler()),
@@ -273,7 +252,5 @@ AUDITORS = [
     lambda: LeakageAuditor(attacker="exact", interval=None, n_draws=2, cv=2),
     lambda: DirectionalAuditor(reference="bogus"),
     lambda: MALSAuditor,
-    lambda: [],
     lambda: ["directional"],
-    lambda: "directional",
 ]

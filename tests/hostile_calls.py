@@ -1,6 +1,5 @@
 """Arguments of hostile calls: values that go together, and a few that do not."""
 
-import copy
 import functools
 import inspect
 
@@ -37,7 +36,8 @@ from skbiasamp import DirectionalAuditor
 # Internal: methods of auditors that look public and are called by our own modules alone.
 from skbiasamp.metrics.base import INTERNAL
 
-# A call of them opens the network, is of what users do not make, or is always refused.
+# A call of them opens the network, is of what users do not make, or is always refused. (Nor are
+# drawings called: they pass on to matplotlib what they are given.)
 LEFT_OUT = {
     "fetch_imsitu_annotations",
     "get_metadata_routing",
@@ -100,8 +100,6 @@ GOOD = {
     "path": [None],
     "pos_label": [None, 1],
     "limits": [(0, 1)],
-    "thresholds": [[0.0, 1.0]],
-    "values": [[0.0, 0.5]],
 }
 TEXTS = [PEOPLE_SAY, pd.Series(PEOPLE_SAY), np.array(PEOPLE_SAY)]
 SAID = {
@@ -143,8 +141,6 @@ def own_of(of):
     if of.startswith("FunctionAuditor"):
         functions = [lambda *rows: float(len(rows[0])), lambda *rows: {"a": 0.5, 1: 2}]
         return {"function": functions, "percent": [True, False]}
-    if "Display" in of:
-        return _drawn(of)
     if of.startswith(("matched_difference", "MatchedPairsAuditor")):
         half = len(SEX) // 2
         rows = {"pairs": [[*range(half)] * 2], "sensitive_features": [SEX]}
@@ -169,56 +165,15 @@ def own_of(of):
             "depth": [1, 2],
             "min_rows": [1, 3],
         },
-        "GateCheck.against": {"limit": [0.02]},
         "AuditReport.gate": {"limit": [0.02], "on": [None, "all"]},
         "ComparisonReport.gate": {"limit": [0.02], "on": [None, "all"]},
         "CrossAuditResult.gate": {"limit": [0.02], "on": [None]},
         "MLPAttacker.preset": {"name": ["dpa", "leakage"]},
         "Contingency.from_labels": {"y_preds": [None], "sensitive_preds": [None]},
+        "Contingency.from_json": {"text": [COUNTED.to_json()]},
         "Contingency.with_positive": {"pos_label": [1, 0]},
         "function_of": {"auditor": [DirectionalAuditor], "without": [()]},
     }.get(of, {})
-
-
-def _drawn(of):
-    """Return what a Display draws."""
-    result, curve, words = made("AuditResult"), made("AmplificationCurve"), made("words")
-    comparison, explanation = made("ComparisonResult"), made("Explanation")
-    timeline = made("Timeline")
-    kind = of.partition(".")[0]
-    fitted = LogisticRegression().fit(X, HIRED)
-    own = {
-        "AmplificationCurveDisplay": {
-            "curve": [curve],
-            "thresholds": [curve.thresholds],
-            "values": [curve.values],
-            "rates": [None, {"f": curve.values}],
-            "y_score": [SOFT],
-        },
-        "ComparisonDisplay": {
-            "table": [_differences(comparison)],
-            "result": [comparison],
-            "report": [made("ComparisonReport")],
-            "reference": ["a"],
-        },
-        "TimelineDisplay": {
-            "table": [timeline.to_frame()],
-            "timeline": [timeline],
-            "reference": [None, 0.1],
-        },
-        "WaterfallDisplay": {
-            "table": [explanation.change, "change"],
-            "explanation": [explanation],
-        },
-    }.get(kind, {"table": [result.table], "result": [result, words]})
-    labels = {name: LABELS[name][:1] for name in ("y_true", "y_pred", "y", "sensitive_features")}
-    return own | labels | {"estimator": [fitted], "X": [X], "auditor": [None]}
-
-
-def _differences(comparison):
-    """Return the table of a ComparisonDisplay."""
-    table = comparison.table.assign(metric="m", verdict="", value=0.1, reference=0.2)
-    return table.assign(low=-0.1, high=0.1)
 
 
 SPOILS = [None, "x", float("nan"), float("inf"), -1, True, 1e308, object(), [1], pd.NaT, {}, ("a",)]
@@ -305,24 +260,6 @@ def good(name, rng, default, form, own):
     return default
 
 
-def mutated(held, rng):
-    """Return stored content with something in it changed."""
-    held = at = copy.deepcopy(held)
-    while True:
-        keys = list(at) if isinstance(at, dict) else list(range(len(at)))
-        if not keys:
-            return held
-        key = pick(keys, rng)
-        if isinstance(at[key], dict | list) and at[key] and rng.random() < 0.8:
-            at = at[key]
-            continue
-        if rng.random() < 0.2:
-            del at[key]
-        else:
-            at[key] = pick([None, -7, 1.5, "3", "bogus", [], {}, [[1]], True, 10**30, [None]], rng)
-        return held
-
-
 def given_to(function, rng, *, odd, form, of=""):
     """Return arguments for a function, `odd` of them hostile, with labels of a `form`.
 
@@ -350,7 +287,7 @@ def given_to(function, rng, *, odd, form, of=""):
     if "count" in named and "frame" not in wrong:
         return given | {"frame": COUNTED.to_frame()}
     columns = any(one.kind is one.VAR_KEYWORD for one in parameters.values()) or "target" in named
-    columns &= "Display" not in of and own is not SAID
+    columns &= own is not SAID
     if "frame" in named or (columns and "y_true" in named and rng.random() < 0.3):
         if "frame" not in named:
             given = {name: one for name, one in given.items() if name not in LABELS}

@@ -19,7 +19,7 @@ from hostile import (
 from sklearn.linear_model import LogisticRegression
 
 import skbiasamp
-from skbiasamp import Contingency, DirectionalAuditor, LICAuditor
+from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp.mitigation import search
 
 RUNS = {"a": PREDICTED, "b": HIRED}
@@ -47,17 +47,13 @@ def counts_of(rng):
     return Contingency.from_labels(*labels, **BY, sample_weight=weight)
 
 
-def curve():
-    return skbiasamp.model_selection.amplification_curve(HIRED, SOFT, **BY)
-
-
 MAKERS = {
     "AuditResult": lambda: DirectionalAuditor(reference="test").audit(HIRED, PREDICTED, **BY),
     "AuditReport": lambda: skbiasamp.audit(
         HIRED, PREDICTED, **BY, auditor=AUDITORS[0](), random_state=0
     ),
     "ComparisonResult": lambda: DirectionalAuditor(reference="test").compare(HIRED, RUNS, **BY),
-    "AmplificationCurve": curve,
+    "AmplificationCurve": lambda: skbiasamp.model_selection.amplification_curve(HIRED, SOFT, **BY),
     "MitigationSearch": lambda: search(
         LogisticRegression(), X, HIRED, **BY, candidates={}, auditor=AUDITORS[0](), cv=2
     ),
@@ -75,15 +71,9 @@ MAKERS = {
     ),
     "Explanation": lambda: skbiasamp.explain(HIRED, PREDICTED, **BY, random_state=0),
     "Gate": lambda: made("AuditReport").gate(0.1),
-    "GateCheck": lambda: made("AuditReport").gate(0.1).checks[0],
     "SelectionRates": lambda: skbiasamp.selection_rates(PREDICTED, y_true=HIRED, **BY),
     "Timeline": lambda: skbiasamp.audit_over(
         WATCHED, **IN_MONTHS, n_draws=39, auditor=AUDITORS[0]()
-    ),
-    "words": lambda: LICAuditor(n_draws=1, cv=2, interval=None, random_state=0).audit(
-        ["a woman with a bike", "a man with a bike"] * 20,
-        ["a woman in a kitchen", "a man with a bike"] * 20,
-        sensitive_features=["f", "m"] * 20,
     ),
 }
 

@@ -26,10 +26,8 @@ from skbiasamp import (
     LICAuditor,
     NumericAuditor,
     amplification_scorer,
-    cross_audit,
 )
 from skbiasamp.metrics import directional_amplification
-from skbiasamp.text import WordListLabeler
 
 N = 120
 RNG = np.random.default_rng(3)
@@ -126,30 +124,6 @@ def test_floats_are_read_as_the_training_labels_say():
     assert shares(cells).tolist() == [[1.0], [1.0]]
 
 
-@pytest.mark.parametrize(
-    ("classes", "value", "read"),
-    [
-        ([1, 2], 1.0, None),  # class 1, or P(2) = 1
-        ([-1, 0], 0.0, None),
-        ([5, 5], 1.0, None),  # of a class that the labels lack, or of 5
-        ([-1, 1], 1.0, [0, 1]),  # class 1 and P(1) = 1 are the same
-        ([1, 2], 0.0, [1, 0]),  # no class, and so P(2) = 0
-        (["no", "yes"], 1.0, [0, 1]),
-    ],
-)
-def test_a_constant_prediction_is_a_class_or_a_probability(classes, value, read):
-    y, constant = [classes[one] for one in HIRED], [value] * N
-    if read is None:
-        with pytest.raises(ValueError, match=rf"y_pred holds only the floats {value}, which may"):
-            counted(y, constant)
-        return
-    cells = counted(y, constant)
-    assert cells.classes == tuple(classes)
-    assert shares(cells)[0].tolist() == [read[1]]
-    groups = counted(sex=y, sensitive_pred=constant)
-    assert shares(groups, "group_pred", "task")[:, 0].tolist() == read
-
-
 def test_what_a_classifier_predicts_is_a_class():
     """Labels that are floats make classifiers predict floats."""
     rng = np.random.default_rng(0)
@@ -160,28 +134,10 @@ def test_what_a_classifier_predicts_is_a_class():
     of_rows = {"sensitive_features": sex}
     found = []
     for labels in (y, y.astype(float)):
-        model = LogisticRegression().fit(X, labels)
         audited = AuditedClassifier(LogisticRegression(), auditor=plain).fit(X, labels, **of_rows)
-        crossed = cross_audit(
-            LogisticRegression(), X, labels, **of_rows, auditor=plain, cv=2, random_state=0
-        )
-        found.append(
-            [
-                audited.audit(X, labels, **of_rows).value,
-                amplification_scorer(plain)(model, X, labels, **of_rows),
-                crossed.value,
-            ]
-        )
+        scored = amplification_scorer(plain)(audited, X, labels, **of_rows)
+        found.append([audited.audit(X, labels, **of_rows).value, scored])
     assert found[0] == pytest.approx(found[1], abs=1e-12)
-
-
-def test_rows_without_weight_do_not_decide():
-    weight = [0] + [1] * (N - 1)
-    y = np.array(["no", "yes"])[HIRED]
-    cells = counted(["other", *y[1:]], CERTAIN, sample_weight=weight)
-    assert (cells.classes, cells.soft("task_pred")) == (("no", "yes"), True)
-    with pytest.raises(ValueError, match=AMBIGUOUS):
-        counted([7, *HIRED[1:]], CERTAIN, sample_weight=weight, pos_label=0)
 
 
 def test_one_of_several_models_is_certain():
@@ -191,13 +147,6 @@ def test_one_of_several_models_is_certain():
     )
     rates = [cells.model(name).rate("task_pred", given="group") for name in ("tree", "forest")]
     np.testing.assert_allclose(*rates, atol=2e-3)
-    with pytest.raises(ValueError, match=rf"y_preds\['tree'\] {AMBIGUOUS}"):
-        Contingency.from_labels(
-            HIRED,
-            y_preds={"tree": CERTAIN, "whole": np.array(CERTAIN, int)},
-            sensitive_features=SEX,
-            pos_label=0,
-        )
 
 
 # --------------------------------------------------------------------------- without labels
@@ -312,12 +261,7 @@ def test_periods_are_read_with_the_positive_class():
 
 @pytest.mark.parametrize(
     ("classes", "new", "positive", "engine"),
-    [
-        ([0, 1], 2, None, "pandas"),
-        ([0, 1], 2, 0, "polars"),
-        (["no", "yes"], "maybe", 0, "pandas"),
-        (["no", "yes"], "maybe", 1, "duckdb"),
-    ],
+    [([0, 1], 2, None, "pandas"), ([0, 1], 2, 0, "polars"), (["no", "yes"], "maybe", 1, "duckdb")],
 )
 def test_classes_that_only_later_periods_have_are_left_out(classes, new, positive, engine):
     """One column of probabilities can be of two classes only, which are those of the reference."""
@@ -342,43 +286,15 @@ def test_classes_that_only_later_periods_have_are_left_out(classes, new, positiv
     assert f"{N} rows of the class {new!r}" in notes["3"]
     with pytest.raises(ValueError, match=f"The period 2 has the class {new!r}"):
         skbiasamp.audit_over(other, auditor=plain, strict=True, **how)
-    reference = counted(y[:N].tolist(), NEARLY, pos_label=pos_label)
-    alone = skbiasamp.audit_over(other, auditor=plain, reference=reference, **how)
-    assert alone.periods["n"].tolist() == timeline.periods["n"].tolist()
 
 
 # --------------------------------------------------------------------------- one type a column
 
 OBJECTS = {
     "list": list,
-    "object array": lambda v: np.array(v, dtype=object),
-    "Series of objects": lambda v: pd.Series(v, dtype=object),
     "Categorical": pd.Categorical,
-    "Series of categories": lambda v: pd.Series(pd.Categorical(v)),
     "polars objects": lambda v: pl.Series(v, dtype=pl.Object),
-    "dict of one column": lambda v: {"x": pd.Series(v, dtype=object)},
-    "with missing values": lambda v: [None, *v[1:]],
 }
-
-
-@pytest.mark.parametrize(
-    ("engine", "mixed"), [("pandas", "a"), ("polars", "p"), ("Dask", "y"), ("Dask", "a")]
-)
-def test_numbers_and_text_in_a_column_of_a_frame_are_refused(engine, mixed):
-    n = 400  # frames look at the first hundred values only
-    values = [*[1, 2] * (n // 4), *["1", "2"] * (n // 4)]
-    columns = {name: [0, 1] * (n // 2) for name in "ypa"}
-    rows = pd.DataFrame(columns).assign(**{mixed: pd.Series(values, dtype=object)})
-    if engine == "polars":
-        rows = pl.DataFrame(columns | {mixed: pl.Series(values, dtype=pl.Object)})
-    elif engine == "Dask":
-        with pytest.importorskip("dask").config.set({"dataframe.convert-string": False}):
-            rows = dask(rows)
-    (option,) = (option for option, name in COLUMNS.items() if name == mixed)
-    both = r"got numbers in 200 rows \(such as .*\) and text in 200 rows"
-    message = rf"^column '{mixed}' \({option}\) must hold values of one type; {both}"
-    with pytest.raises(ValueError, match=message):
-        Contingency.from_frame(rows, **COLUMNS)
 
 
 def test_a_stray_cell_in_a_long_file(tmp_path):
@@ -412,7 +328,7 @@ VALUES += [pd.Timestamp("2026-01-01", tz="UTC")]
 
 @given(
     st.lists(st.sampled_from(VALUES), min_size=4, max_size=8),
-    st.sampled_from(["list", "Series of objects", "Categorical", "polars objects", "frame"]),
+    st.sampled_from([*OBJECTS, "frame"]),
 )
 def test_no_two_groups_look_the_same(values, hold):
     y = np.arange(len(values)) % 2
@@ -441,9 +357,6 @@ def test_values_of_one_kind_are_groups_that_stay_apart():
             assert cells.groups == tuple(map(int, sorted(large)))
     truths = np.array([True, False, 1, 0] * (N // 4), dtype=object)
     assert len(counted(sex=truths).groups) == 2
-    # pandas.cut gives intervals; 'unknown' is no other spelling of any of these.
-    bins = pd.cut(pd.Series(range(N)), [0, 30, 200]).astype(object)
-    assert len(counted(sex=bins.where(bins.notna(), "unknown")).groups) == 3
 
 
 # --------------------------------------------------------------------------- names that look alike
@@ -452,9 +365,7 @@ NFC, NFD = "caf\u00e9", "cafe\u0301"
 ALIKE = {
     "normal forms": (NFC, NFD),
     "a zero-width space": ("yes", "yes\u200b"),
-    "a byte-order mark": ("yes", "\ufeffyes"),
     "a soft hyphen": ("yes", "y\u00ades"),
-    "a filler of Hangul": ("yes", "yes\u3164"),
     "a variation selector": ("\u2764", "\u2764\ufe0f"),
     "a control character": ("yes", "yes\x07"),
 }
@@ -473,9 +384,8 @@ def test_predictions_that_look_like_labels_are_refused(name, other):
     message = re.escape(f"{other!a} where the training data holds {name!a}")
     with pytest.raises(ValueError, match=message):
         counted(sex=predicted, like=counted(sex=y))
-    for engine in ("duckdb", "polars"):
-        with pytest.raises(ValueError, match="which would be two labels"):
-            Contingency.from_frame(FRAMES[engine](frame_of(y, predicted)), **COLUMNS)
+    with pytest.raises(ValueError, match="which would be two labels"):
+        Contingency.from_frame(duckdb(frame_of(y, predicted)), **COLUMNS)
 
 
 @alike
@@ -513,9 +423,6 @@ def test_the_ways_out_of_texts(tmp_path, monkeypatch, capsys):
     lic = LICAuditor(n_draws=1, cv=2, interval=None, random_state=0)
     report = skbiasamp.audit(CAPTIONS, ANSWERS, sensitive_features=SEX, auditor=lic)
     assert list(report) == ["LIC"]
-    labeler = WordListLabeler({"bike": ["bikes"], "person": ["person"]})
-    labels = [labeler.fit_transform(one) for one in (CAPTIONS, ANSWERS)]
-    assert counted(*labels).total == N
 
 
 def test_few_texts_and_classes_of_several_words_are_classes():
@@ -530,20 +437,12 @@ def test_few_texts_and_classes_of_several_words_are_classes():
     assert len(counted(verbs, verbs).tasks) == N
 
 
-ACTIONS = [f"{verb} a {what}" for verb in ("Opening", "Holding") for what in "abcdefgh"]
-
 PEOPLE_DO = {  # captions in languages without spaces, without articles, or with three words
     "Chinese": ("女人 男人 一个孩子 两只狗", "在公园里跑步 骑着自行车 正在做饭 在街上走路"),
-    "Japanese": (
-        "女性 男性 子供 犬",
-        "が公園で走る が自転車に乗っている がテニスをする が料理を作る",
-    ),
     "Thai": ("ผู้หญิง ผู้ชาย เด็ก สุนัข", "กำลังวิ่งในสวน กำลังขี่จักรยาน ยืนอยู่บนถนน กำลังทำอาหาร"),
-    "German": ("eine_Frau ein_Mann das_Kind der_Hund", "_rennt _kocht _isst_Brot _fährt_Rad"),
     "French": ("une_femme un_homme la_fille le_chien", "_court _cuisine _mange _fait_du_vélo"),
     "articles": ("a_woman a_man the_child a_dog", "_runs _cooks _eats _rides_bikes"),
     "verbs": ("woman man child dog", "_is_running _is_cooking _is_eating _sleeps"),
-    "people": ("woman man girl boy", "_riding_bikes _cooking_food _eating_bread _sleeping"),
 }
 
 
@@ -557,7 +456,7 @@ def test_captions_of_other_languages_or_few_words_are_texts(language):
         message = rf"^y_true must hold classes; got 16 different texts in {16 * times} rows"
         with pytest.raises(ValueError, match=message) as refusal:
             counted(labels, labels, sex)
-        unspaced = language in ("Chinese", "Japanese", "Thai")
+        unspaced = language in ("Chinese", "Thai")
         assert ("Put spaces between their words first." in str(refusal.value)) == unspaced
 
 
@@ -568,24 +467,13 @@ NAMES = {
         *(f"Diseases of the {one} system" for one in ("nervous", "circulatory", "digestive")),
         *(f"Diseases of the {one}" for one in ("eye and adnexa", "ear", "skin", "blood")),
     ],
-    "actions": ACTIONS,
+    "actions": [f"{verb} a {what}" for verb in ("Opening", "Holding") for what in "abcdefgh"],
     "products": [f"{who} {what} Shoes" for who in ("Men", "Women", "The Kids") for what in "ABCDE"],
     "codes with names": [f"A {i} Other {i}" for i in range(10, 30)],
-    "numbers of cars": [f"京A{i:05d}" for i in range(40)],
-    "cities": [
-        *("La Paz", "Las Palmas de Gran Canaria", "El Paso", "San Sebastián", "Los Ángeles"),
-        *("Palma de Mallorca", "Alcalá de Henares", "Jerez de la Frontera", "La Línea"),
-        *("Santa Cruz de Tenerife", "Le Havre"),
-    ],
     "Chinese jobs": [
         *("软件工程师", "房地产开发经营人员", "计算机程序设计员", "其他金融业人员"),
         *("在线教育服务人员", "中小学教育教师", "会计专业人员", "护理人员"),
         *("保险服务人员", "餐饮服务人员", "采购人员"),
-    ],
-    "Japanese jobs": [
-        *("管理的職業従事者", "専門的・技術的職業従事者", "事務従事者", "販売従事者"),
-        *("保安職業従事者", "サービス職業従事者", "農林漁業従事者", "生産工程従事者"),
-        *("建設・採掘従事者", "分類不能の職業", "ソフトウェアエンジニア"),
     ],
     "Thai jobs": [
         *("พนักงานขายในร้านค้า", "วิศวกรซอฟต์แวร์", "ครูโรงเรียนประถมศึกษา"),
@@ -610,16 +498,6 @@ def test_models_captions_are_texts_though_each_repeats_four_times():
     for model in ("nic_plus", "fc", "updn"):
         with pytest.raises(ValueError, match=r"must hold classes; got .* different texts"):
             counted(models[model].tolist(), None, models["gender"].tolist())
-
-
-def test_texts_are_counted_by_rows_and_not_by_cells():
-    """An engine passes cells: few of them may be very many rows."""
-    frame = pd.DataFrame({"y": [f"class number {i % 40}" for i in range(4000)], "a": "f"})
-    frame.loc[:3, "a"] = "m"
-    frame["w"] = 1.5
-    for weight in (None, "w"):
-        cells = Contingency.from_frame(duckdb(frame), target="y", sensitive="a", weight=weight)
-        assert len(cells.tasks) == 40
 
 
 # --------------------------------------------------------------------------- amounts
@@ -652,22 +530,13 @@ def test_logits_of_a_binary_label_are_scores_that_need_a_sigmoid():
         assert counted(y, score, scores=True).classes == tuple(classes)
 
 
-def ages(n_ages, n=6000, hold=np.asarray):
-    age = np.arange(n) % n_ages + 18
-    y = RNG.integers(0, 2, n)
-    how = {"auditor": PLAIN, "max_groups": 1000}
-    report = skbiasamp.audit(y, 1 - y, sensitive_features=hold(age), **how)
-    return [one.text for one in report.findings if one.topic == "numbers as groups"]
-
-
-def test_codes_and_bins_are_groups():
-    assert ages(62, hold=lambda v: [f"region {one}" for one in v]) == []
-    assert ages(62, hold=lambda v: pd.cut(v, [0, 30, 50, 100])) == []
+def test_numbers_of_many_values_are_pointed_out_as_groups():
     frame = pd.DataFrame({"y": [0, 1] * 3000, "p": [1, 0] * 3000, "age": np.arange(6000) % 62})
     named = {"target": "y", "prediction": "p", "sensitive": "age", "auditor": PLAIN}
     for held in (frame, pl.from_pandas(frame).lazy(), duckdb(frame)):
         report = skbiasamp.audit_frame(held, **named)
         (found,) = (one for one in report.findings if one.topic == "numbers as groups")
         assert "pandas.cut" in found.action
-    with pytest.raises(ValueError, match="max_groups=62"):
-        counted(np.arange(620) % 2, None, np.arange(620) % 62)
+    held = frame.assign(age=pd.cut(frame["age"], [-1, 12, 32, 82]))
+    report = skbiasamp.audit_frame(held, **named)
+    assert [one for one in report.findings if one.topic == "numbers as groups"] == []

@@ -187,7 +187,9 @@ def test_compas_by_the_button(open_page):
 
 
 def test_semicolons_and_decimal_commas(page):
-    table = rows().assign(weight=np.tile([0.5, 1.5, 1.25], 200))
+    table, rng = rows().assign(weight=np.tile([0.5, 1.5, 1.25], 200)), np.random.default_rng(3)
+    chance = np.clip(table.predicted * 0.5 + rng.random(600) * 0.5, 0, 1)
+    table["risk_score"] = np.round(chance, 3)
     table.to_csv("loans 2026.csv", sep=";", decimal=",", index=False, encoding="utf-8-sig")
     drop(page, "loans 2026.csv")
     assert [page.input_value(f"#{name}") for name in ("delimiter", "decimal")] == [";", ","]
@@ -196,9 +198,16 @@ def test_semicolons_and_decimal_commas(page):
     choose(page)
     page.click("summary:has-text('Optional')")
     page.click("[data-proposal=weight] button")
+    # A score beside a decision is proposed as what is behind it.
+    proposal = page.inner_text("[data-proposal=score]")
+    assert proposal.startswith("Use risk_score numbers from 0,")
+    assert proposal.endswith("; predicted may come from them")
+    assert page.input_value("#score") == ""  # nothing is chosen silently
+    page.click("[data-proposal=score] button")
     made = report(page)
     assert "'loans 2026.csv'" in page.text_content("#command")
     assert "--delimiter ';' --decimal ," in page.text_content("#command")
+    assert "--score risk_score" in page.text_content("#command")
     check_same_numbers(page, made)
     # Another choice than the proposal, and back.
     assert "semicolon, decimal comma, utf-8" in page.inner_text("#read-as")
@@ -233,10 +242,6 @@ def test_small_combinations_are_counted_before_the_report(page):
     assert "take each column on its own" in said.inner_text()
     assert page.inner_text("#missing-why") == "age: 24 rows, origin: 20 rows"
     assert "Choose what happens" in error_at(page, "missing")
-    page.select_option("#missing", "group")
-    assert page.input_value("#bins-1") == "30, 50"
-    page.wait_for_selector(f"#groups-why:not(:has-text('{counted}'))", timeout=LONG)
-    check_accessible(page)
     page.select_option("#missing", "drop")
     page.wait_for_selector(f"#groups-why:has-text('{counted}')", timeout=LONG)
     # What it advises is there.
@@ -246,13 +251,6 @@ def test_small_combinations_are_counted_before_the_report(page):
     assert "--min-rows 30 " in page.text_content("#command")
     says(page, f"other ({len(small)} groups)")
     check_same_numbers(page, made)
-    page.select_option("#groups", "marginal")
-    page.click("button:has-text('Remove'):visible >> nth=-1")
-    page.select_option("#groups", "")
-    page.wait_for_selector("#groups-why:has-text('There are 6 combinations.')", timeout=LONG)
-    assert "fewer than" not in said.inner_text()
-    page.click("button:has-text('Remove'):visible >> nth=-1")
-    assert said.text_content() == ""
 
 
 def test_each_column_on_its_own_has_a_verdict(page):
@@ -280,8 +278,6 @@ def test_each_column_on_its_own_has_a_verdict(page):
         "age": 20, "sex": 24
     }  # fmt: skip
     frame = page.frame_locator("#report")
-    folded = frame.locator("body")  # as what is to do after the first steps
-    playwright.expect(folded).to_contain_text("(in step 3)", timeout=LONG)
     says(page, "if rows without a group belong to any")
     assert frame.locator("h1").inner_text() == (
         "Granted or refused: by sex, the model widens the gap between Female and Male"
@@ -304,7 +300,6 @@ def test_a_limit_of_several_groups_is_that_of_their_mean(page):
     assert about.inner_text() == asked
     page.fill("#bins-0", "50")
     assert about.inner_text() == "the gap between two groups, in percentage points"
-    assert page.inner_text("#limit-example").startswith("For example, 4 means: a gap of 10 ")
     page.fill("#limit", "2,5")
     example = page.inner_text("#limit-example")
     assert example == "2.5 means: a gap of 10 may become 7.5 to 12.5."
@@ -316,14 +311,6 @@ def test_a_limit_of_several_groups_is_that_of_their_mean(page):
     assert report(page)["facts"]["limit"] == 0.03
     assert re.match(r"The limit was set at [\d:]+, before a report", page.inner_text("#record"))
     says(page, "on average; the limit is 3 points")
-    # A group of its own, and classes, are more groups and gaps; columns on their own are not.
-    page.click("button:has-text('Remove'):visible >> nth=-1")
-    page.select_option("#add-sensitive", "sex")
-    assert about.inner_text().startswith("the gap between")
-    page.select_option("#add-sensitive", "predicted")
-    assert about.inner_text() == asked
-    page.select_option("#groups", "marginal")
-    assert about.inner_text().startswith("the gap between")
 
 
 def test_scores_ask_for_their_threshold_and_quoted_decimal_commas_are_pointed_out(page):
@@ -343,36 +330,12 @@ def test_scores_ask_for_their_threshold_and_quoted_decimal_commas_are_pointed_ou
     page.wait_for_selector("#comma-why", state="hidden", timeout=LONG)
     assert "score holds numbers from" in page.inner_text("#threshold-why")
     assert "Enter the score" in error_at(page, "threshold")
-    page.fill("#threshold", "much")
     page.select_option("#positive", "yes")
-    assert "must be a number" in error_at(page, "threshold")
     page.fill("#threshold", "0,5")
     made = report(page)
     assert "--decimal , " in page.text_content("#command")
     assert "--positive yes --threshold 0.5" in page.text_content("#command")
     check_same_numbers(page, made)
-
-
-def test_scores_beside_a_decision_are_proposed_as_what_is_behind_it(page):
-    table, rng = rows(), np.random.default_rng(3)
-    chance = np.clip(table.predicted * 0.5 + rng.random(600) * 0.5, 0, 1)
-    table["risk_score"] = np.round(chance, 3)
-    table.to_csv("loans.csv", sep=";", decimal=",", index=False)
-    drop(page, "loans.csv")
-    proposal = page.inner_text("[data-proposal=score]")
-    assert proposal.startswith("Use risk_score numbers from 0,")
-    assert proposal.endswith("; predicted may come from them")
-    assert page.input_value("#score") == ""  # nothing is chosen silently
-    assert "risk_score" not in page.inner_text("[data-proposal=prediction]")
-    page.click("#use-all")
-    assert page.input_value("#prediction") == "predicted"
-    assert page.input_value("#score") == "risk_score"
-    made = report(page)
-    assert "--score risk_score" in page.text_content("#command")
-    check_same_numbers(page, made)
-    # Of a score that is the prediction itself, there is none behind it.
-    page.select_option("#prediction", "risk_score")
-    assert page.is_hidden("#score")
 
 
 def test_two_files_are_compared(page):
@@ -390,13 +353,6 @@ def test_two_files_are_compared(page):
     made = report(page)
     assert page.text_content("#command").startswith("skbiasamp compare old=old.csv new=new.csv ")
     check_same_numbers(page, made)
-    # Two columns of one file are compared, too.
-    page.click("#status-other button")
-    table.assign(second=table.hired).to_csv("old.csv", index=False)
-    drop(page, "old.csv")
-    page.click("summary:has-text('Optional')")
-    page.select_option("#second", "second")
-    check_same_numbers(page, report(page))
 
 
 def test_a_wrong_column_is_mended(page):
@@ -413,8 +369,6 @@ def test_a_wrong_column_is_mended(page):
     assert error.startswith("Sensitive columns: name must hold groups; got 600 values")
     assert "--" not in error
     assert page.evaluate("document.activeElement.id") == "add-sensitive"
-    page.click("[aria-label='What is a label?']")  # nothing was mended yet
-    assert page.inner_text("#error-sensitive")
     page.click("button:has-text('Remove'):visible")
     page.select_option("#add-sensitive", "sex")
     assert page.locator(".error:not(:empty)").count() == 0
@@ -478,21 +432,6 @@ def test_a_page_that_is_loaded_again_has_what_was_chosen(open_page):
     page.wait_for_selector("#stale:visible", timeout=LONG)
     other.reload()
     assert other.input_value("#limit") == ""  # another tab has choices of its own
-
-
-def test_two_tabs_do_not_disturb_each_other(open_page):
-    pages = [open_page(), open_page()]
-    for seed, page in enumerate(pages):
-        rows(seed=seed).to_csv(f"rows{seed}.csv", index=False)
-        drop(page, f"rows{seed}.csv")
-        choose(page)
-    for page in pages:
-        page.click("#run")
-    for page in pages:
-        page.wait_for_selector("#result:visible", timeout=LONG)
-    for seed, page in enumerate(pages):
-        assert f" rows{seed}.csv " in page.text_content("#command")
-        says(page, f"rows{seed}.csv")
 
 
 MARKUP = "<img src=x onerror=top.hacked=1><script>top.hacked=1</script>"

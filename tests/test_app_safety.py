@@ -17,8 +17,6 @@ import pytest
 from app_process import running_app
 from command_line import refused as refused_command
 
-from skbiasamp.cli import main
-
 httpx = pytest.importorskip("httpx")
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
@@ -150,7 +148,6 @@ def test_a_report_may_run_its_own_script_only(page):
         ("../../../etc/passwd.csv", "passwd.csv"),
         ("..\\..\\boot.csv", "boot.csv"),
         ("--html=x.csv", "html_x.csv"),
-        ("a\nb\0c.csv", "a_b_c.csv"),
         ("<img src=x onerror=alert(1)>.csv", "_img src_x onerror_alert(1)_.csv"),
         ("Zahlen für 2026.CSV", "Zahlen für 2026.csv"),
     ],
@@ -180,10 +177,8 @@ BOMB = b"0" * 10_000_000
         ("rows.csv.gz", gzip.compress(ROWS, mtime=0), "Unpack it first"),
         ("rows.xlsx", zipped(ROWS), "save it as CSV UTF-8"),
         ("rows.parquet", ROWS, "is not the kind of file"),
-        ("rows.csv", b"PAR1" + ROWS, "is not the kind of file"),
         ("rows.csv", b"", "is empty"),
         ("rows.exe", ROWS, "is no .csv, .tsv or .parquet file"),
-        ("", ROWS, "This file is no .csv"),
     ],
 )
 def test_what_is_no_table_is_refused_and_not_kept(app, page, name, content, reason):
@@ -252,11 +247,9 @@ CUTS = {
     "ages": (range(18, 90), [40, 70]),
     "shares": ([i / 100 for i in range(60)], [0.2, 0.4]),
     "below 0": ([1000 * i for i in range(-20, 40)], [0, 20000]),
-    "zeros": ([0] * 900 + [*range(100)], [1]),
     "most": ([*range(100)] + [200] * 900, [200]),
     "few": ([*range(10)], []),
     "more": ([*range(11)], [3, 7]),
-    "one": ([7], []),
     "texts": (["a", 1, 2], []),
 }
 
@@ -294,16 +287,8 @@ def test_groups_of_several_columns_are_counted(page, kind):
     assert page.post(address, json=asked).json() == {"groups": 4, "small": 2, "smallest": 18}
     asked["missing"] = "group"
     assert page.post(address, json=asked).json() == {"groups": 6, "small": 4, "smallest": 2}
-    asked["cuts"] = {"sex": [], "age": []}
-    assert page.post(address, json=asked).json() == {"groups": 6, "small": 4, "smallest": 2}
     asked["cuts"] = {"sex": [40]}
     assert refused(page.post(address, json=asked))
-
-
-def test_a_line_for_excel_alone_is_refused_with_the_fix(page):
-    file = stored(page, b"sep=;\nsex;hired\nf;0\n")
-    error = refused(page.post(f"files/{file['id']}/columns", json={}))
-    assert error == "rows.csv: It begins with 'sep=;', which only Excel reads: delete this line"
 
 
 def test_memory_has_a_limit(tmp_path, monkeypatch):
@@ -316,9 +301,7 @@ def test_memory_has_a_limit(tmp_path, monkeypatch):
         asyncio.run(jobs.run_python(["-c", takes_all], tmp_path, 0, print))
 
 
-@pytest.mark.parametrize(
-    "path", ["..%2f..%2f..%2fetc%2fpasswd", "../server.py", "%2e%2e/server.py"]
-)
+@pytest.mark.parametrize("path", ["..%2f..%2f..%2fetc%2fpasswd", "../server.py"])
 def test_no_other_file_is_read(page, path):
     for address in (path, f"jobs/{path}", f"files/{path}"):
         assert page.get(address).status_code in (403, 404, 405, 422)
@@ -331,8 +314,6 @@ def test_a_column_cannot_be_an_option(tmp_path, page):
     target = tmp_path / "written.html"
     for options in (
         OPTIONS | {"sensitive": ["sex", f"--html={target}"]},
-        OPTIONS | {"sensitive": [f"--html={target}", "sex"]},
-        OPTIONS | {"sensitive": [f"--html={target}"]},
         OPTIONS | {"target": [f"--json={target}"]},
     ):
         file = stored(page)
@@ -342,22 +323,6 @@ def test_a_column_cannot_be_an_option(tmp_path, page):
         else:
             assert "begins with a hyphen" in refused(response)
         assert not target.exists()
-
-
-def test_a_predicted_column_is_no_model_and_its_column(page):
-    """Nor are names with commas several columns."""
-    header, *rows = ROWS.decode().split()
-    # Two copies of the label, and what they are not: columns with parts of their names.
-    lines = [f'{header},"q, new",a=b,b,q', *(f"{row},{row[2]},{row[2]},1,1" for row in rows)]
-    for second in ("q, new", "a=b"):
-        options = OPTIONS | {"prediction": ["predicted", second]}
-        file = stored(page, "\n".join(lines).encode())
-        fields = {"files": {"test": file["id"]}, "options": options}
-        job = page.post("jobs", json=fields).json()
-        assert ended(page, job)["state"] == "done"
-        report = page.get(f"jobs/{job['id']}/report.json").json()
-        models = [row[:2] for row in report["accuracy"]["data"]]
-        assert models == [["predicted", 0.5], [second, 1.0]]
 
 
 @pytest.mark.parametrize(
@@ -404,10 +369,3 @@ def test_without_its_packages_the_command_says_what_to_install(monkeypatch, caps
 def test_a_port_that_is_taken_is_one_clear_line(app, capsys):
     error = refused_command(capsys, "app", "--no-browser", "--port", str(app.port))
     assert "in use" in error
-
-
-@pytest.mark.parametrize("option", [("--port", "65536"), ("--port", "x"), ("--max-size", "0")])
-def test_options_of_no_use_are_refused(capsys, option):
-    with pytest.raises(SystemExit, match="2"):
-        main(["app", *option])
-    assert f"argument {option[0]}: must be" in capsys.readouterr().err

@@ -57,8 +57,3 @@ def test_a_search_has_the_score_of_each_class_before_and_after():
         change = balanced["value"] - plain["value"]
         assert balanced["change"] == pytest.approx(change, abs=1e-12)
         assert balanced["change_low"] < balanced["change"] < balanced["change_high"]
-
-
-def test_a_metric_must_be_callable():
-    with pytest.raises(TypeError, match="metric must be a metric of two classes; got 'f1'"):
-        class_scorers(JOB, "f1")

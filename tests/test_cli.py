@@ -120,14 +120,12 @@ def test_several_columns_of_everything(folder, capsys, test):
 def test_every_engine_reads_the_same_labels(folder, engine, capsys):
     for labels, names in (
         (["yes", "no"], ["no", "yes"]),
-        (["f", "t"], ["f", "t"]),
         (["True", "False"], [False, True]),
         (["false", "TRUE"], [False, True]),
         (["1.0", "0.0"], [0, 1]),
         (['"1"', '"0"'], [0, 1]),
         (["NA", "None"], ["NA", "None"]),  # only an empty cell is missing
         (["007", "#8"], ["#8", "007"]),
-        (["1_0", "2_0"], ["1_0", "2_0"]),
     ):
         lines = [f"{labels[i % 2]},{labels[i % 3 == 0]},{'xy'[i % 5 > 1]}" for i in range(60)]
         (folder / "text.csv").write_text("\n".join(["label,guess,sex", *lines]))
@@ -160,8 +158,6 @@ def test_a_comparison_has_the_numbers_of_columns(folder, capsys, reference, trai
     training = {"y_train": train["hired"], "sensitive_train": train["sex"]}
     assert_same(report, in_memory(test, OF_MODELS, **training, reference=reference))
     assert report.reference == (reference or "champion")
-    assert report.context["call"].startswith("skbiasamp compare test.csv --train train.csv")
-    assert [one["rows_are"] for one in report.data_files] == ["audited", "training"]
 
 
 def test_models_of_several_labels_are_compared(folder, capsys, test):
@@ -172,15 +168,10 @@ def test_models_of_several_labels_are_compared(folder, capsys, test):
         sensitive_features=test["sex"],
         random_state=0,
     )
-    together = ["--prediction", *(f"{model}={','.join(names)}" for model, names in columns.items())]
-    apart = [text for option in together[1:] for text in ("--prediction", option)]
-    for predicted in (together, apart):
-        more = ("--target", "hired", "promoted")
-        report = report_of(
-            skbiasamp.results.ComparisonReport,
-            capsys, "compare", "test.csv", *more, "--sensitive", "sex", *predicted,
-        )  # fmt: skip
-        assert_same(report, expected)
+    predicted = ["--prediction", *(f"{model}={','.join(two)}" for model, two in columns.items())]
+    more = ("--target", "hired", "promoted", "--sensitive", "sex")
+    kind = skbiasamp.results.ComparisonReport
+    assert_same(report_of(kind, capsys, "compare", "test.csv", *more, *predicted), expected)
 
 
 def test_a_column_may_have_any_name_in_quotes(folder, capsys, test):
@@ -203,17 +194,6 @@ def test_groups_predicted_by_models_add_their_direction(folder, capsys, test):
 
 
 # ------------------------------------------------------------------ what is printed and written
-
-
-def test_names_of_files_that_no_system_takes_are_one_clear_line(folder, capsys):
-    # Only callers of `main` can pass a NUL. It was a bare ValueError.
-    for option in ("--json", "--html", "--labels", "--model-name"):
-        line = refused(capsys, "audit", "test.csv", *NAMES, option, "x\0y")
-        assert line == r"arguments must hold no NUL character; got 'x\x00y'"
-    long = "a" * 300 + ".json"
-    line = refused(capsys, "audit", "test.csv", *NAMES, "--json", long)
-    assert line == f"{long}: File name too long"
-    assert "there is no such folder" in refused(capsys, "demo", "--folder", str(folder / "none"))
 
 
 def test_a_report_has_names_and_the_command_that_made_it(folder, capsys):
@@ -243,7 +223,6 @@ def test_the_demo_answers_two_questions_on_real_data(tmp_path, monkeypatch, caps
         assert part.index("the model widens the gap") < part.index("Who bears the errors?")
         assert value in " ".join(part.split())
     assert re.search(r"African-American +52.3 % +57.6 % +42.3 % +71.5 %", score)
-    assert re.search(r"Caucasian +39.1 % +33.1 % +22.0 % +50.4 %", score)
     assert "load_compas().DESCR" in classifier
     for name in ("compas-score.html", "compas-classifier.html"):
         assert str(tmp_path / name) in printed
@@ -305,9 +284,7 @@ def test_a_limit_holds_in_both_directions(folder, capsys):
     out, _ = gated(capsys, *rows, "--limit", "0.02", code=1)
     text = " ".join(out.split())
     assert text.startswith("--limit 0.02, the same as 4 percentage points of the gap:")
-    assert "directional A->T: -0.1000" in text
     assert "reduces: failed" in text
-    assert "lies below −0.02, which a limit on one side allows." in text.replace("-0.02", "−0.02")
     gated(capsys, *rows, "--fail-above", "0.02", code=0)
     gated(capsys, *rows, "--limit", "0.2", code=0)
     gated(capsys, *rows, "--limit", "0.1", code=3)
@@ -331,29 +308,11 @@ def test_no_result_is_no_pass(folder, capsys):
     out, error = gated(capsys, "test.csv", *NAMES, *gate, "--allow-undefined", code=0)
     assert "Passed: there is no result to check, and --allow-undefined accepts this." in out
     assert error == ""
-    out, error = gated(capsys, "test.csv", *NAMES, *gate, "--on", "all", code=2)
     # What is exceeded is a failure, whatever else is undefined.
     gated(capsys, "test.csv", *NAMES, *auditors, "--fail-above", "0", "--on", "all", code=1)
 
 
 COMPARE = ("compare", "test.csv", *NAMES[:2], *NAMES[4:])
-
-
-def test_an_interval_that_is_not_significant_is_marked_and_fails_no_gate(folder, capsys):
-    """Two equal models: p is below 0.05, and adjusted for two models it is not."""
-    sex, hired = np.repeat(["f", "m"], 400), np.tile([1] * 200 + [0] * 200, 2)
-    hired[:100] = 0
-    new, men = hired.copy(), np.flatnonzero(sex == "m")
-    new[men[hired[men] == 0][:15]], new[men[hired[men] == 1][:5]] = 1, 0
-    frame = pd.DataFrame({"sex": sex, "hired": hired, "old": hired, "a": new, "b": new})
-    frame.to_csv("test.csv", index=False)
-    models = ("--prediction", "old=old", "a=a", "b=b")
-    options = (*models, "--auditor", "skbiasamp:DirectionalAuditor(reference='test')")
-    assert main([*COMPARE, *options, "--fail-above", "0"]) == 3
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "The test that allows for all models finds no difference" in printed
-    assert "Inconclusive: " in printed
-    assert "Failed: " not in printed
 
 
 def test_a_comparison_fits_80_columns_and_no_result_of_it_is_no_pass(folder, monkeypatch, capsys):
@@ -365,8 +324,6 @@ def test_a_comparison_fits_80_columns_and_no_result_of_it_is_no_pass(folder, mon
     printed = capsys.readouterr()
     shown = printed.out.partition("\nDifferences checked against")[0]
     assert max(map(len, shown.splitlines())) <= 80
-    assert printed.out.startswith("Comparison of models")
-    assert "Written: page.md\n" in printed.out
     assert "challenger" in (folder / "page.md").read_text(encoding="utf-8")
     assert (
         "has no result for directional A->T, challenger and directional A->T, a mo" in printed.err
@@ -393,10 +350,6 @@ class Share(BaseAuditor):
     def _result(self, test):
         table = pd.DataFrame({"group": ["(all)"], "task": ["(all)"], "amplification": [0.0]})
         return self._made(test, value=self._value(test), table=table)
-
-class Needy(Share):
-    def __init__(self, needed):
-        self.needed = needed
 """
 
 
@@ -408,10 +361,6 @@ def test_a_metric_of_ones_own_is_run_by_its_name_with_its_parameters(folder, cap
     assert list(report) == ["share", "directional A->T"]
     share = (test["predicted"] - test["hired"]).mean()
     assert report["share"].value == pytest.approx(share)
-    assert {"ties", "interval"} <= {*report["directional A->T"].settings}
-    gate = ("--fail-above", "0", "--on", "share", "--allow-undefined")
-    out, _ = gated(capsys, "test.csv", *NAMES, *chosen, *gate, code=0)
-    assert "share: no confidence interval" in out
     scaled = audited(capsys, "test.csv", *NAMES, "--auditor", "own_metric:Share(scale=-2)")
     assert scaled["share"].value == pytest.approx(-2 * share)
     assert scaled["share"].params["scale"] == -2
@@ -423,13 +372,9 @@ def test_a_name_that_is_no_auditor_is_refused(folder, capsys):
         ("own_metric:Share(scale=print(1))", "scale must be a number, a text in quotes or None"),
         ("own_metric:Share(scal=2)", "keyword argument 'scal': did you mean 'scale'?"),
         ("own_metric:Share(2)", "parameters go by name, such as Class(power=2)"),
-        ("own_metric:Share(scale=2", "was never closed"),
         ("gone_metric:Share", "No module named 'gone_metric'"),
         ("own_metric", "got 'own_metric'"),
-        ("own_metric:pd", "must name the class of an auditor"),
         ("pathlib:Path", "it is no subclass of BaseAuditor"),
-        ("skbiasamp.metrics:DBACAuditor(direction='A->T')", "tasks must name the words of each"),
-        ("own_metric:Needy", "missing 1 required positional argument: 'needed'"),
     ):
         with pytest.raises(SystemExit, match="2"):
             main(["audit", "test.csv", *NAMES, "--auditor", named])
@@ -439,7 +384,7 @@ def test_a_name_that_is_no_auditor_is_refused(folder, capsys):
 
 
 def test_a_gate_must_have_something_to_check(folder, capsys):
-    for limit in ("nan", "inf", "-0.01", "much"):
+    for limit in ("nan", "-0.01", "much"):
         with pytest.raises(SystemExit, match="2"):
             main(["audit", "test.csv", *NAMES, f"--fail-above={limit}"])
         error = capsys.readouterr().err
@@ -471,12 +416,10 @@ HEAD = "sex,hired,predicted\n"
 BAD_FILES = [
     ("gone.csv", None, "there is no file gone.csv"),
     ("gone-*.csv", None, "no file matches gone-*.csv"),
-    ("folder", lambda path: path.mkdir(), "folder is a folder: name files"),
     ("data.xlsx", text("x"), "ends in '.xlsx'; only files of .csv, .tsv, .jsonl,"),
     ("empty.parquet", text(""), "empty.parquet is empty"),
     ("head.csv", text(HEAD), "head.csv has no rows"),
     ("no.parquet", text("a,b\n1,2\n"), "no.parquet cannot be read as .parquet: "),
-    ("noise.csv", lambda path: path.write_bytes(bytes(range(256)) * 3), "noise.csv"),
     ("names.csv", text("gender,hired,predicted\nf,1,1\n"), "no column 'sex'. It has 'gender'"),
     (
         "mixed.csv",
@@ -484,20 +427,10 @@ BAD_FILES = [
         "--prediction predicted holds numbers (0 and 1) but --target hired holds text (",
     ),
     (
-        "score.csv",
-        text(f"{HEAD}f,1,1.7\nm,0,-0.3\n"),
-        "--prediction predicted must hold labels or probabilities in [0, 1]; got 1.7",
-    ),
-    (
         "holes.csv",
         text(f"{HEAD}f,1,1\n,0,0\nm,0,1\n"),
         "--sensitive sex has missing values in 1 row, at position 1. Leave these "
         "rows out (--missing drop), or keep them as a group of their own (--missing group).",
-    ),
-    (
-        "unpredicted.csv",
-        text(f"{HEAD}f,1,\nm,0,0\nm,1,\n"),
-        "--prediction predicted has missing values in 2 rows, the first at position 0. Every",
     ),
 ]
 
@@ -512,16 +445,12 @@ def test_a_bad_file_is_one_clear_line(folder, engine, capsys):
 
 BAD_COLUMNS = [
     ("--weight age", "test.csv has no column 'age'. It has"),
-    ("--train id.csv", "id.csv has no column 'hired'"),
     ("--favourable paid", "--favourable must name a class or task; got 'paid'"),
     ("--html none/page.html", "there is no folder none to write page.html to"),
-    ("--json .", ". is a folder: name the file to write"),
     ("--prediction predictd", "no column 'predictd': did you mean 'predicted'? It has"),
     # Names that hold those of our parameters are the reader's, and are never rewritten.
     ("--prediction y_pred2", "test.csv has no column 'y_pred2'"),
     ("--train y_pred_march.csv", "y_pred_march.csv has no rows"),
-    ("--train sensitive_pred.csv", "there is no file sensitive_pred.csv"),
-    ("--sensitive y_true", "--sensitive y_true is continuous"),
     ("--target missing='drop'", "--target missing='drop' is continuous"),
     ("--target {y_pred}", "--target {y_pred} is continuous"),
     ("--positive y_true", "--positive must be one of the classes of --target hired, 0"),
@@ -529,21 +458,16 @@ BAD_COLUMNS = [
     # A column has one role.
     ("--prediction hired", "--prediction hired: this column is named by --target already. Name"),
     ("--sensitive sex predicted", "--sensitive predicted: this column is named by --prediction"),
-    ("--sensitive-prediction sex", "--sensitive-prediction sex: this column is named by --sens"),
     ("--limit 2", "--limit is 2, and directional A->T cannot be larger than 1"),
 ]
 
 
 def test_bad_columns_are_one_clear_line(folder, capsys, test):
-    of_the_reader = dict.fromkeys(("y_true", "missing='drop'", "{y_pred}"), test["score"])
+    of_the_reader = dict.fromkeys(("missing='drop'", "{y_pred}"), test["score"])
     test.assign(**of_the_reader).to_csv("test.csv", index=False)
     test.iloc[:0].to_csv("y_pred_march.csv", index=False)
-    test[["id"]].to_csv("id.csv", index=False)
     for arguments, message in BAD_COLUMNS:
         assert message in refused(capsys, "audit", "test.csv", *NAMES, *arguments.split(" "))
-    test.assign(hired=test["hired"].replace({0: 2, 1: 3})).to_csv("other.csv", index=False)
-    line = refused(capsys, "audit", "other.csv", "--train", "test.csv", *NAMES)
-    assert "tasks 2 and 3 are in the audited data but were not in" in line
     line = refused(capsys, "audit", "test.csv", *NAMES, "--sensitive", "id")
     assert "--sensitive id must hold groups; got 200 values in 200 rows" in line
     assert "pass --max-groups 200." in line
@@ -559,33 +483,17 @@ BAD_MODELS = [
         "--prediction challenger=old: this column is named by --prediction champion=old",
     ),
     (
-        "champion=old challenger=sex",
-        "--sensitive sex: this column is named by --prediction challenger=sex already.",
-    ),
-    (
         "champion=old challenger=new --reference chalenger",
         "--reference must be one of the models, 'champion' and 'challenger'; got 'chalenger': "
         "did you mean 'challenger'?",
-    ),
-    (
-        "champion=old challenger=holes",
-        "--prediction challenger=holes has missing values in 7 rows, the first at position",
     ),
     (
         "champion=old challenger=words",
         "--prediction challenger=words holds text ('no' and 'yes') but --target hired holds",
     ),
     (
-        "champion=old challenger=new,old_promoted",
-        "--prediction challenger=new,old_promoted has a column for each of 2 classes",
-    ),
-    (
         "champion=old challenger=new --sensitive-prediction champion=old_sex",
         "--prediction and --sensitive-prediction have different models: only one of them has",
-    ),
-    (
-        "champion=old challenger=new --fail-above 0 --on leakge",
-        "--on must name a result of the report; got 'leakge': did you mean 'leakage'? It has",
     ),
     ("a=old,", "must be a model's name"),
     ("a=old a=new", "the model 'a' is named twice"),
@@ -595,10 +503,7 @@ BAD_MODELS = [
 
 
 def test_bad_models_are_one_clear_line(folder, capsys, test):
-    test.assign(
-        holes=test["new"].where(test["id"] > 6),
-        words=test["new"].map({0: "no", 1: "yes"}),
-    ).to_csv("test.csv", index=False)
+    test.assign(words=test["new"].map({0: "no", 1: "yes"})).to_csv("test.csv", index=False)
     for arguments, message in BAD_MODELS:
         try:
             code = main([*COMPARE, "--prediction", *arguments.split()])
@@ -606,15 +511,6 @@ def test_bad_models_are_one_clear_line(folder, capsys, test):
             code = ended.code
         assert code == 2
         assert message in capsys.readouterr().err
-
-
-def test_models_with_rows_of_their_own_are_two_or_more(folder, capsys):
-    own = ["--train", "train.csv", "--prediction", "hired", "--sensitive", "sex"]
-    with pytest.raises(SystemExit, match="2"):
-        main(["compare", "a=test.csv", "a=train.csv", *own])
-    assert "argument TEST: each model is named once, with one file" in capsys.readouterr().err
-    assert main(["compare", "a=test.csv", *own]) == 2
-    assert "--prediction hired holds one model, 'a'" in capsys.readouterr().err
 
 
 def write_each(test):
@@ -648,9 +544,7 @@ def test_a_file_each_has_the_same_rows(folder, capsys, test):
 def test_scores_may_be_predictions_too(folder, capsys, test):
     test[:60].assign(score=np.linspace(0, 1, 60)).to_csv("scores.csv", index=False)
     line = ["scores.csv", *NAMES, "--prediction", "score"]
-    assert "leakage of scores" in audited(capsys, *line, "--score", "score")
-    line += ["--threshold", "0.5"]
-    for more in ([], ["--score", "score"]):
+    for more in (["--score", "score"], ["--threshold", "0.5"]):
         assert "leakage of scores" in audited(capsys, *line, *more)
 
 
@@ -660,10 +554,8 @@ def test_an_output_overwrites_nothing_that_is_needed(folder, capsys):
     (folder / "latest").symlink_to("test.csv")
     for outputs, message in (
         ("--html x --json x", "--json x would overwrite what --html writes"),
-        ("--html x --markdown ./x", "--markdown x would overwrite what --html writes"),
         ("--html x --json link", "--json link would overwrite what --html writes"),
         ("--json test.csv", "--json test.csv would overwrite the input test.csv"),
-        ("--markdown train.csv", "--markdown train.csv would overwrite the input train.csv"),
         ("--html latest", "--html latest would overwrite the input test.csv"),
     ):
         files = ("test.csv", "--train", "train.csv")
@@ -672,40 +564,29 @@ def test_an_output_overwrites_nothing_that_is_needed(folder, capsys):
     assert not (folder / "x").exists()
 
 
-def test_files_are_of_one_kind(folder, capsys):
-    (folder / "more.tsv").write_text("a\tb\n")
-    assert "files of different kinds" in refused(capsys, "audit", "test.csv", "more.tsv", *NAMES)
-
-
 def test_parquet_needs_someone_to_read_it(folder, monkeypatch, capsys):
     pretend_without(monkeypatch, "duckdb", "polars", "pyarrow")
     (folder / "x.parquet").write_text("x")
     assert "pip install 'skbiasamp[polars]'" in refused(capsys, "audit", "x.parquet", *NAMES)
 
 
-@pytest.mark.parametrize("error", ["ValueError", "KeyError"])
-def test_a_bug_shows_its_traceback(folder, monkeypatch, error):
+def test_a_bug_shows_its_traceback(folder, monkeypatch):
     (folder / "broken.py").write_text(
-        f"""import skbiasamp
+        """import skbiasamp
 class Broken(skbiasamp.DirectionalAuditor):
     def audit(self, *labels, **options):
-        raise {error}("shapes (3,) and (4,) are not aligned")
+        raise ValueError("shapes (3,) and (4,) are not aligned")
 """
     )
     monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.delitem(sys.modules, "broken", raising=False)
-    with pytest.raises((ValueError, TypeError, KeyError), match="not aligned") as caught:
+    with pytest.raises(ValueError, match="not aligned"):
         main(["audit", "test.csv", *NAMES, "--auditor", "broken:Broken"])
-    assert type(caught.value).__name__ == error
 
 
 # ------------------------------------------------------------------ help
 
 
-EVERY = [["audit"], ["compare"], ["over"], ["demo"]]
-
-
-@pytest.mark.parametrize("command", [[], *EVERY], ids=" ".join)
+@pytest.mark.parametrize("command", [[], ["audit"], ["compare"], ["over"], ["demo"]], ids=" ".join)
 def test_help_says_what_a_command_does_and_has_examples(command, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit, match="0"):
@@ -716,9 +597,6 @@ def test_help_says_what_a_command_does_and_has_examples(command, monkeypatch, ca
     if command:
         _, examples = printed.split("\nexamples:\n")
         assert examples.startswith(f"  skbiasamp {' '.join(command)}")
-        usage, what, _ = printed.split("\n\n", 2)
-        assert usage.startswith("usage: ")
-        assert re.fullmatch(r"[A-Z].+\.", what)
 
 
 def test_the_version_is_that_of_the_package(capsys):

@@ -2,12 +2,11 @@
 
 import json
 import shlex
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import refused
+from command_line import refused, report_of
 
 import skbiasamp
 from skbiasamp.cli import main
@@ -53,14 +52,8 @@ def folder(tmp_path, monkeypatch):
 TEXT = ("test.csv", "--labels", "objects.json", "--sensitive", "gender")
 
 
-def report_of(capsys, *arguments, command="audit"):
-    """Return the report that a command line writes, and what it prints."""
-    kind = {"audit": skbiasamp.results.AuditReport, "compare": skbiasamp.results.ComparisonReport}[
-        command
-    ]
-    with patch.object(kind, "to_json", autospec=True) as write:
-        assert main([command, *arguments, "--json", "report.json"]) == 0
-    return write.call_args.args[0], " ".join(capsys.readouterr().out.split())
+def audited(capsys, *arguments):
+    return report_of(skbiasamp.results.AuditReport, capsys, "audit", *arguments)
 
 
 def values(report):
@@ -80,7 +73,7 @@ def by_hand(predicted, labels, frame, **training):
 @pytest.mark.parametrize("target", [(), ("--target-text", "human")])
 def test_training_labels_may_be_texts_too(folder, capsys, target):
     names = ("--text", "old", "--train", "train.csv", *target)
-    report, _ = report_of(capsys, *TEXT, *names)
+    report = audited(capsys, *TEXT, *names)
     train, frame = captions(0), captions(1)
     trained = {"y_train": both(train["dog"], train["oven"]), "sensitive_train": train["gender"]}
     labels, predicted = (both(frame["dog"], frame[name]) for name in ("oven", "old oven"))
@@ -89,7 +82,7 @@ def test_training_labels_may_be_texts_too(folder, capsys, target):
 
 def test_two_models_are_compared_by_their_texts(folder, capsys):
     names = ("--text", "old=old", "new=new", "--target-text", "human")
-    report, printed = report_of(capsys, *TEXT, *names, command="compare")
+    report = report_of(skbiasamp.results.ComparisonReport, capsys, "compare", *TEXT, *names)
     frame = captions(1)
     expected = skbiasamp.compare(
         both(frame["dog"], frame["oven"]),
@@ -99,7 +92,6 @@ def test_two_models_are_compared_by_their_texts(folder, capsys):
     )
     for name, one in expected.items():
         np.testing.assert_array_equal(report[name].table["value"], one.table["value"])
-    assert "larger gaps than" in printed.casefold()
 
 
 def test_one_label_is_read_of_an_answer_if_the_target_is_one_column(folder, capsys):
@@ -118,19 +110,18 @@ def test_one_label_is_read_of_an_answer_if_the_target_is_one_column(folder, caps
     words = {"interview": ["interview"], "reject": ["reject"]}
     (folder / "words.json").write_text(json.dumps(words))
     names = ("--labels", "words.json", "--text", "answer", "--target", "decision")
-    report, printed = report_of(capsys, "test.csv", *names, "--sensitive", "sex")
+    report = audited(capsys, "test.csv", *names, "--sensitive", "sex")
     expected = skbiasamp.audit(right, labels, sensitive_features=sex, random_state=0)
     assert values(report) == values(expected)
     text = next(one.text for one in report.findings if one.topic == "refusals")
     assert text.startswith("Refusals: 0.0 % in the labels;")
-    assert "no audited row has that label" not in printed
 
 
 def test_an_empty_cell_is_a_text_that_says_nothing(folder, capsys):
     frame = captions(1)
     frame.loc[frame.index[:30], "new"] = ""
     frame.to_csv("test.csv", index=False)
-    report, _ = report_of(capsys, *TEXT, "--text", "new")
+    report = audited(capsys, *TEXT, "--text", "new")
     found = WordListLabeler(OBJECTS).transform(frame["new"])
     assert found.loc[:29, "(no label)"].all()
     text = next(one.text for one in report.findings if one.topic == "texts without a label")
@@ -142,14 +133,12 @@ def test_an_empty_cell_is_a_text_that_says_nothing(folder, capsys):
 BAD_TEXTS = [
     ("--target dog --prediction oven --labels objects.json", "has no effect without --text"),
     ("--text new", 'needs --labels: a JSON file with a list of words for each label, such as {"d'),
-    ("--text new --labels no.json", "--labels: there is no file no.json"),
     ("--text new --labels test.csv", "--labels test.csv cannot be read as JSON"),
     ("--text new --labels list.json", "must hold a list of words for each label, such as"),
     (
         "--text new --labels bad.json",
         "--labels bad.json['dog'] must be a list of words or a regular expression; got 'puppy'",
     ),
-    ("--text new --labels regex.json", "has a regular expression that is none: '/(/'"),
     (
         "--text new --labels more.json",
         "There are no true labels to compare with: pass texts of people as --target-text",
@@ -159,16 +148,8 @@ BAD_TEXTS = [
         "--text takes the place of --prediction",
     ),
     (
-        "--text new --labels objects.json --target dog --target-text human",
-        "--target-text takes the place of --target",
-    ),
-    (
         "--text new --labels objects.json --target dog 'new oven'",
         "must name the labels in --labels objects.json, 'dog' and 'oven'; got 'dog'",
-    ),
-    (
-        "--text new --labels gender.json --target-text human",
-        "names a label 'gender', and a column",
     ),
     (
         "--text new --labels other.json",
@@ -181,9 +162,7 @@ def test_what_cannot_be_read_is_one_line(folder, capsys):
     for name, words in {
         "list": ["dog"],
         "bad": {"dog": "puppy", "oven": ["oven"]},
-        "regex": {"dog": ["/(/"], "oven": ["oven"]},
         "more": OBJECTS | {"cat": ["cat"]},
-        "gender": {"gender": ["puppy", "dog"], "oven": ["oven"]},
         "other": {"dog": ["Hund"], "oven": ["Herd"]},
     }.items():
         (folder / f"{name}.json").write_text(json.dumps(words))
@@ -197,27 +176,7 @@ def test_what_cannot_be_read_is_one_line(folder, capsys):
 
 
 def test_all_options_that_are_lacking_are_named_at_once(folder, capsys):
-    for given, said in (
-        (["--sensitive", "gender"], "--target, --prediction (or --text and --labels);"),
-        (["--text", "new", "--labels", "x.json"], "--sensitive;"),
-    ):
-        with pytest.raises(SystemExit, match="2"):
-            main(["audit", "test.csv", *given])
-        said = f"required: {said} skbiasamp audit --help has examples"
-        assert said in capsys.readouterr().err
-
-
-def test_texts_and_labels_that_look_like_html_are_escaped(folder, capsys):
-    pytest.importorskip("jinja2")
-    frame = captions(1)
-    frame["new"] = frame["new"].replace("a street at night", "<script>alert(1)</script>")
-    frame.rename(columns={"dog": "<b>dog</b>"}).to_csv("test.csv", index=False)
-    labels = {"<b>dog</b>": OBJECTS["dog"], "oven": OBJECTS["oven"]}
-    (folder / "objects.json").write_text(json.dumps(labels))
-    report, printed = report_of(capsys, *TEXT, "--text", "new", "--html", "page.html")
-    page = (folder / "page.html").read_text("utf-8")
-    assert "<b>dog" not in page
-    assert "&lt;b&gt;dog" in page
-    assert "<script>alert" not in page
-    assert "<script>alert(1)</script>" in printed  # an example of a text without a label
-    assert "<b>dog" not in report.to_markdown()
+    with pytest.raises(SystemExit, match="2"):
+        main(["audit", "test.csv", "--sensitive", "gender"])
+    said = "required: --target, --prediction (or --text and --labels); skbiasamp audit --help has"
+    assert said in capsys.readouterr().err

@@ -1,7 +1,5 @@
 """The same labels give the same numbers and names, whatever holds them."""
 
-import datetime
-import tracemalloc
 from array import array
 from collections import deque
 from decimal import Decimal
@@ -11,13 +9,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from pandas.testing import assert_frame_equal
 from scipy import sparse
 
-import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp.metrics import directional_amplification
 
@@ -165,13 +159,6 @@ def test_torch_probabilities_need_no_detaching():
     assert value == pytest.approx(expected, abs=1e-12)
 
 
-def test_names_of_booleans_and_numbers_are_one():
-    train = counted([bool(v) for v in HIRED], None)
-    assert counted(np.array(HIRED, float), np.array(PREDICTED, "i1"), like=train) == counted(
-        [bool(v) for v in HIRED], PREDICTED
-    )
-
-
 def test_indexes_that_differ_are_matched_by_position():
     twice, other = [0] * N, range(100, 100 + N)
     assert counted(pd.Series(HIRED, twice), PREDICTED, pd.Series(SEX, twice)) == counted()
@@ -198,9 +185,7 @@ def test_dates_intervals_and_bytes_are_groups():
     ("dtype", "low", "high"),
     [
         ("i1", -128, 127),
-        ("u1", 0, 255),
         ("i2", -32768, -32767),
-        ("i2", -32768, 32767),
         ("i8", -(2**63), 2**63 - 1),
         ("u8", 2**64 - 2, 2**64 - 1),
         ("u8", 0, 2**64 - 1),
@@ -217,18 +202,9 @@ def test_extreme_integers(dtype, low, high):
         assert_allclose(cells.joint("group", "task_pred"), plain.joint("group", "task_pred"))
 
 
-@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=2, max_size=12))
-def test_integers_of_any_span_count_as_they_are(values):
-    labels = np.array(values)
-    cells = counted(labels, None, labels)
-    assert cells.groups == tuple(sorted(set(values)))
-    expected = {value: values.count(value) for value in values}
-    assert dict(zip(cells.groups, cells.count("group"), strict=True)) == expected
-
-
 def test_long_integers_keep_their_digits():
     ids = [2**60, 2**60 + 1, None] * (N // 3)
-    for held in (ids, pd.array(ids), pd.Series(ids, dtype="Int64"), pl.Series(ids), pa.array(ids)):
+    for held in (ids, pd.Series(ids, dtype="Int64"), pl.Series(ids), pa.array(ids)):
         groups = counted(sex=held, missing="group").groups
         assert set(groups) == {2**60, 2**60 + 1, "(missing)"}
     ids = [10**20, 10**20 + 1] * (N // 2)
@@ -252,27 +228,11 @@ def in_parts(frame):
 def test_numbers_as_categories_are_numbers(hold):
     """To Arrow they are codes of numbers, and engines group categories by their text."""
     rows = pd.DataFrame({"sex": [5, 6] * 60, "hired": [0, 1, 1, 0, 0, 0] * 20})
-    rows["at"] = pd.Series(pd.to_datetime(["2026-01-01", "2026-02-01"])).repeat(60).to_numpy()
     named = {"target": "hired", "prediction": "hired", "sensitive": "sex"}
-    for ordered in (False, True):
-        kinds = {name: pd.CategoricalDtype(rows[name].unique(), ordered) for name in rows}
-        held = hold(rows.astype({name: kinds[name] for name in ("sex", "hired")}))
-        cells = Contingency.from_frame(held, **named)
-        assert_same_cells(cells, Contingency.from_frame(rows, **named))
-        assert_same_cells(cells, counted(rows["hired"], rows["hired"], held["sex"]))
-    watched, expected = (
-        skbiasamp.audit_over(frame, time="at", n_draws=19, **named) for frame in (held, rows)
-    )
-    assert_frame_equal(watched.pairs, expected.pairs)
-
-
-@pytest.mark.parametrize("hold", [pl.Series, pa.array])
-def test_dates_are_dates_and_times_keep_their_zone(hold):
-    days = [datetime.date(2026, 1, 1), datetime.date(2026, 2, 1)] * (N // 2)
-    assert counted(sex=hold(days)).groups == counted(sex=days).groups == tuple(days[:2])
-    zone = datetime.timezone(datetime.timedelta(hours=9))
-    times = [datetime.datetime(2026, 1, 1, hour, tzinfo=zone) for hour in (3, 9)] * (N // 2)
-    assert counted(sex=hold(times)).groups == counted(sex=pd.Series(times)).groups
+    held = hold(rows.astype("category"))
+    cells = Contingency.from_frame(held, **named)
+    assert_same_cells(cells, Contingency.from_frame(rows, **named))
+    assert_same_cells(cells, counted(rows["hired"], rows["hired"], held["sex"]))
 
 
 # --------------------------------------------------------------------------- several labels
@@ -285,9 +245,6 @@ TABLES = {
     },
     "DataFrame of mixed types": lambda m: pd.DataFrame(
         {"cook": m[:, 0].astype(bool), "clean": pd.array(m[:, 1]), "drive": m[:, 2] * 1.0}
-    ),
-    "sparse DataFrame": lambda m: pd.DataFrame.sparse.from_spmatrix(
-        sparse.csr_matrix(m), columns=NAMES
     ),
     "dict of any columns": lambda m: {
         "cook": pl.Series(m[:, 0]),
@@ -302,7 +259,6 @@ TABLES = {
 }
 MATRICES = {
     "list of lists": lambda m: m.tolist(),
-    "list of tuples": lambda m: list(map(tuple, m.tolist())),
     "list of arrays": list,
     "non-contiguous": lambda m: np.repeat(np.repeat(m, 2, axis=0), 2, axis=1)[::2, ::2],
     **{name: lambda m, name=name: m.astype(name) for name in ("O", "?", "i1", "u1", "f2", ">f8")},
@@ -351,8 +307,6 @@ PEOPLE = pd.DataFrame({"sex": SEX, "skin": SKIN})
 PEOPLE_HELD = {
     "DataFrame": lambda: PEOPLE,
     "DataFrame of categories": lambda: PEOPLE.astype("category"),
-    "DataFrame of string": lambda: PEOPLE.astype("string"),
-    "dict of lists": lambda: {"sex": SEX, "skin": SKIN},
     "dict of Series": lambda: {"sex": pd.Series(SEX, index=range(N, 0, -1)), "skin": SKIN},
     "polars": lambda: pl.DataFrame({"sex": SEX, "skin": pl.Series(SKIN, dtype=pl.Categorical)}),
     "pyarrow": lambda: pa.table({"sex": pa.array(SEX).dictionary_encode(), "skin": SKIN}),
@@ -360,9 +314,7 @@ PEOPLE_HELD = {
     "records": lambda: PEOPLE.to_records(index=False),
 }
 PEOPLE_UNNAMED = {
-    "list of lists": lambda: [list(pair) for pair in zip(SEX, SKIN, strict=True)],
     "list of tuples": lambda: list(zip(SEX, SKIN, strict=True)),
-    "array": lambda: np.array([SEX, SKIN]).T,
     "F-ordered objects": lambda: np.array([SEX, SKIN], dtype=object).T,
 }
 PAIRS = (("f", "dark"), ("f", "light"), ("m", "dark"), ("m", "light"))
@@ -401,9 +353,8 @@ def test_indicator_groups_may_overlap():
     assert_allclose(
         cells.joint("group", "task")[:, 0], [member[c] @ np.array(HIRED) for c in member]
     )
-    for hold in (np.array, pd.Series, list, pl.Series, pd.Categorical):
-        alone = counted(sex=hold(HIRED), groups="indicator")
-        assert (alone.groups, alone.count("group")) == ((0,), [sum(HIRED)])
+    alone = counted(sex=HIRED, groups="indicator")
+    assert (alone.groups, alone.count("group")) == ((0,), [sum(HIRED)])
 
 
 @pytest.mark.parametrize("groups", ["intersection", "marginal"])
@@ -431,7 +382,6 @@ MISSING_TEXT = {
         f"list of {missing}": lambda missing=missing: with_nan(missing)
         for missing in (None, np.nan, pd.NA, pd.NaT)
     },
-    "deque": lambda: deque(with_nan(np.nan)),
     "object array of NaN": lambda: np.array(with_nan(np.nan), dtype=object),
     "masked array": lambda: np.ma.array(SEX, mask=~KEPT),
     **{
@@ -441,7 +391,6 @@ MISSING_TEXT = {
     "DataFrame": lambda: pd.DataFrame({"sex": with_nan(np.nan)}),
     "polars String": lambda: pl.Series(GAPS),
     "polars Categorical": lambda: pl.Series(GAPS, dtype=pl.Categorical),
-    "pyarrow dictionary": lambda: pa.array(GAPS).dictionary_encode(),
     "pyarrow ChunkedArray": lambda: chunked(GAPS),
 }
 NUMBERS = [None if sex is None else int(sex == "m") for sex in GAPS]
@@ -482,19 +431,6 @@ def test_missing_values_are_refused_dropped_or_a_group(hold):
     assert (kept.n_dropped, kept.total) == (0, 60)
 
 
-def test_missing_dates_are_a_group():
-    day = [pd.Timestamp("2020-01-01")] * 30
-    held = [
-        hold(day + [missing] * 30)
-        for hold in (list, pd.Series, pd.Index, lambda dates: pd.Series(dates).to_numpy())
-        for missing in (None, np.nan, pd.NaT)
-    ]
-    held += [hold([day[0].to_pydatetime()] * 30 + [None] * 30) for hold in (pl.Series, pa.array)]
-    for dates in held:
-        groups = counted(sex=dates, missing="group").groups
-        assert [str(group) for group in groups] == ["2020-01-01 00:00:00", "(missing)"]
-
-
 def test_missing_in_one_of_several_columns_or_in_a_prediction():
     people = PEOPLE.assign(skin=[None if i < 6 else skin for i, skin in enumerate(SKIN)])
     for held in (people, pl.from_pandas(people), people.to_dict("list"), people.to_numpy()):
@@ -506,6 +442,9 @@ def test_missing_in_one_of_several_columns_or_in_a_prediction():
         }
     assert counted(sensitive_pred=GAPS, missing="drop").n_dropped == 12
     assert counted(sex=GAPS, missing="drop", sample_weight=[0.5] * N).n_dropped == 6
+    day = pd.Timestamp("2020-01-01")
+    for dates in ([day] * 48 + [pd.NaT] * 12, pl.Series([day.to_pydatetime()] * 48 + [None] * 12)):
+        assert len(counted(sex=dates, missing="group").groups) == 2
     kept = counted(sensitive_pred=GAPS, missing="group")
     assert set(kept.groups) == {"f", "m", "(missing)"}
     assert kept.count("group_pred")[kept.groups.index("(missing)")] == 12
@@ -517,9 +456,7 @@ BINARY_SOFT = {
     **{name: ANY_LABELS[name] for name in ("array", "column vector", "polars Series")},
     **typed(pd.Series, object, "Float64"),
     "both classes": lambda v: np.c_[1 - np.array(v), v],
-    "both classes, named": lambda v: pd.DataFrame({0: 1 - np.array(v), 1: v}),
     "polars of both": lambda v: pl.DataFrame({"p_0": 1 - np.array(v), "p_1": v}),
-    "polars arrays": lambda v: pl.Series(both_of(v), dtype=pl.Array(pl.Float64, 2)),
     "a polars column of arrays": lambda v: pl.DataFrame(
         {"p": both_of(v)}, schema={"p": pl.Array(pl.Float64, 2)}
     ),
@@ -583,23 +520,12 @@ def test_the_dicts_of_onnx_are_refused_with_what_to_pass():
     assert counted(labels, frame) == counted(labels, frame["1"])
 
 
-def test_a_column_of_arrays_is_no_column_of_a_frame():
-    """The engine asked whether an array is true."""
-    frame = pl.DataFrame({"y": HIRED, "sex": SEX, "p": both_of(PROBABILITY)})
-    with pytest.raises(TypeError, match=r"prediction: column 'p' holds List\("):
-        skbiasamp.audit_frame(frame, target="y", prediction="p", sensitive="sex")
-
-
 def test_probabilities_of_the_attribute():
     # Of two groups one column is the probability of the last by name.
     men = pd.Series(PROBABILITY).groupby(np.array(HIRED)).mean()
     for held in (PROBABILITY, np.c_[1 - PROBABILITY, PROBABILITY]):
         cells = counted(sensitive_pred=held)
         assert_allclose(cells.rate("group_pred", given="task")[1], men[1])
-    value = directional_amplification(
-        HIRED, None, sensitive_features=SEX, sensitive_pred=PROBABILITY, direction="T->A"
-    )
-    assert np.isfinite(value)
     three = RNG.choice(["a", "b", "c"], N)
     share = RNG.dirichlet(np.ones(3), N)
     cells = counted(sex=three, sensitive_pred=share)
@@ -612,27 +538,10 @@ def test_rows_of_no_weight_are_not_there():
     sex = np.where(dark, SEX, "nobody")
     for predicted in (PREDICTED, PROBABILITY):
         kept = [np.array(v)[dark] for v in (HIRED, predicted, SEX)]
+        weighted = counted(HIRED, predicted, sex, sample_weight=np.where(dark, 0.5, 0))
+        assert weighted.groups == ("f", "m")
         expected = counted(*kept).rate("task_pred", given="group")
-        for scale in (1, 0.5):
-            weight = np.where(dark, scale, 0)
-            weighted = counted(HIRED, predicted, sex, sample_weight=weight)
-            assert weighted.groups == ("f", "m")
-            assert_allclose(weighted.rate("task_pred", given="group"), expected)
-    kept = [np.array(v)[dark] for v in (HIRED, PREDICTED, SEX)]
-    assert counted(sample_weight=dark) == counted(*kept)
-
-
-@pytest.mark.parametrize("name", ["polars Series", "polars Categorical", "pyarrow Array"])
-def test_text_is_factorized_where_it_is(name):
-    hold = (ANY_LABELS | TEXT)[name]
-    text = hold(["a\0", "a", "x" * 300, None] * 10_000)
-    tracemalloc.start()
-    cells = counted([0, 1] * 20_000, None, text, missing="drop")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert cells.groups == ("a", "a\0", "x" * 300)
-    assert cells.n_dropped == 10_000
-    assert peak < 10e6  # with 300 characters a row, NumPy takes 48 MB
+        assert_allclose(weighted.rate("task_pred", given="group"), expected)
 
 
 def test_a_real_group_may_be_called_missing():
@@ -651,5 +560,3 @@ def test_classes_of_training_are_no_misspellings():
     assert counted(test, predicted, list("ffmm"), like=train).classes == ("A", "a", "b")
     with pytest.raises(ValueError, match="Use one spelling in both"):
         counted(test, predicted, list("ffmm"))
-    with pytest.raises(ValueError, match="Use one spelling in both"):
-        counted(test, ["B", "b", "a", "b"], list("ffmm"), like=train)

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 from test_frames import dask, duckdb, ibis, lazy_polars
 
-from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
+from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor
 from skbiasamp.inference import UncertaintyWarning
 
 N_TASKS = 8
@@ -102,12 +102,10 @@ def assert_same_values(found, expected):
 @every_engine
 def test_tasks_summed_by_themselves_have_the_pairs_of_memory(test, engine):
     frame = engine(test)
-    cases = [
-        ({"sensitive": ["group", "region"]}, "repeated"),
-        ({"sensitive_prediction": "group_pred"}, None),
+    for sides, weight in (
+        ({"sensitive": ["group", "region"]}, None),
         ({"sensitive_prediction": "group_pred"}, "repeated"),
-    ]
-    for sides, weight in cases[-1:] if engine in (dask, ibis) else cases:
+    ):
         columns = MANY | sides
         counted = Contingency.from_frame(frame, weight=weight, **columns)
         expected = held(test, columns, weight)
@@ -134,11 +132,7 @@ def test_tasks_are_summed_in_overlapping_groups_and_of_any_type(test):
 @pytest.mark.parametrize("predicted", ["p", "s"], ids=["labels", "probabilities"])
 @pytest.mark.parametrize(
     "auditor",
-    [
-        MALSAuditor(),
-        DirectionalAuditor("T->A"),
-        DirectionalAuditor(base="train"),
-    ],
+    [MALSAuditor(), DirectionalAuditor("T->A"), DirectionalAuditor(base="train")],
     ids=["MALS", "T->A", "A->T"],
 )
 def test_intervals_of_pairs_are_those_of_rows(train, test, auditor, predicted):
@@ -171,14 +165,9 @@ def test_what_is_no_indicator_is_refused(test, engine):
         return frame
 
     for frame, named, message in (
-        (
-            changed("t3", 2),
-            {},
-            "column 't3' is one of several, so it must be a 0/1 indicator .* got 2",
-        ),
+        (changed("t3", 2), {}, "column 't3' is one of several, so it must be a 0/1 .* got 2"),
         (changed("p3", -1), {}, "column 'p3' is one of several, .* got -1"),
         (changed("t3", 0.25), {}, r"column 't3' .* got 0\.25"),
-        (changed("t3", None), {}, "missing values in the columns of target"),
         (changed("p3", None), {}, "missing values in the columns of target"),
         (test, {"target": [*LABELS[1:], "group"]}, "'group' is one of several"),
         (test, {"weight": "weight"}, r"^column 'weight' .weight. must hold whole numbers"),
@@ -197,21 +186,15 @@ ONE = {"target": "t0", "prediction": "s0", "sensitive": ["group", "region"]}
 
 @pytest.mark.parametrize("engine", [lazy_polars, duckdb])
 def test_what_is_no_probability_is_refused(test, engine, monkeypatch):
-    def changed(value):
-        wrong = test.copy()
-        wrong.loc[3, "s0"] = value
-        return engine(wrong)
-
     for value, message in (
         (1.5, r"^column 's0' .* got 1\.5\."),
         (-0.2, r"^column 's0' .* got -0\.2\."),
         (None, r"column 's0' \(prediction\) has missing values in 1 row"),
     ):
+        wrong = test.copy()
+        wrong.loc[3, "s0"] = value
         with pytest.raises(ValueError, match=message):
-            Contingency.from_frame(changed(value), **ONE)
-    wrong = test.assign(weight=test["weight"] - 0.5)
-    with pytest.raises(ValueError, match="negative"):
-        Contingency.from_frame(engine(wrong), weight="weight", target="t0", sensitive="group")
+            Contingency.from_frame(engine(wrong), **ONE)
     # Our own limit: more rows would take longer.
     monkeypatch.setattr("skbiasamp.counts.frames.MOST_CELLS", 50)
     fix = "Bin or round numbers, probabilities and weights, or read the columns into memory"
@@ -219,23 +202,20 @@ def test_what_is_no_probability_is_refused(test, engine, monkeypatch):
         Contingency.from_frame(engine(test), **ONE)
 
 
-@pytest.mark.parametrize("kind", ["text", "numbers", "floats", "truths", "dates", "pairs"])
+@pytest.mark.parametrize("kind", ["text", "floats", "truths", "dates"])
 def test_sums_of_tasks_find_their_groups_whatever_they_are_called(train, test, kind):
     def named(rows):
         number = rows["group"].map({"a": 1, "b": 2, "c": 3})
         names = {
             "text": rows["group"].where(rows["group"] != "c", None),
-            "numbers": number,
             "floats": number.where(number != 3).astype(float),
             "truths": rows["group"] == "a",
             "dates": pd.to_datetime("2020-01-0" + number.astype(str)),
-            "pairs": rows["group"],
         }
         return rows.assign(group=names[kind])
 
-    columns = MANY | {"sensitive": ["group", "region"] if kind == "pairs" else "group"}
-    train, test = named(train), named(test)
-    for missing in ("drop", "error" if kind == "pairs" else "group"):
+    columns, train, test = MANY, named(train), named(test)
+    for missing in ("drop", "group"):
         auditor = DirectionalAuditor(missing=missing)
         auditor.fit(train, target=LABELS, sensitive=columns["sensitive"])
         counted = Contingency.from_frame(lazy_polars(test), missing=missing, **columns)
@@ -243,8 +223,3 @@ def test_sums_of_tasks_find_their_groups_whatever_they_are_called(train, test, k
         with pytest.warns(UncertaintyWarning, match="Count with joint=True"):
             found = auditor.audit(lazy_polars(test), **columns)
         assert_same_values(found, auditor.audit(test, **columns))
-
-
-def test_what_needs_rows_counts_the_rows_of_a_query(test):
-    auditor = MultiAttributeAuditor(reference="test", interval=None)
-    assert auditor.score(lazy_polars(test), **MANY) == auditor.score(held(test, MANY))

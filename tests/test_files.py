@@ -1,6 +1,5 @@
 """Files in: the one that is named, however it is written; a report says what was read."""
 
-import codecs
 import gzip
 import hashlib
 import importlib.util
@@ -16,7 +15,6 @@ from command_line import refused
 import skbiasamp
 
 # Internal: a file is changed while our own reader has it open.
-from skbiasamp._io import opened
 from skbiasamp.cli import main
 
 COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
@@ -57,9 +55,9 @@ def value_of(frame, weight=None):
 # ------------------------------------------------------------------ the file that is named
 
 
-def test_a_path_that_exists_is_that_file(engine, folder):
+def test_a_path_that_exists_is_that_file(engine):
     kinds = ["csv", "parquet"] if importlib.util.find_spec("pyarrow") else ["csv"]
-    others = ("p[1]", "p1"), ("s*", "sx"), ("q?", "qq"), ("a\\*", "a\\b"), ("~", "x"), ("a'b", "a")
+    others = ("p[1]", "p1"), ("s*", "sx"), ("a\\*", "a\\b"), ("~", "x"), ("a'b", "a")
     for kind in kinds:
         for names in others:
             for name, n in zip(names, (40, 60), strict=True):
@@ -75,17 +73,14 @@ def test_a_path_that_exists_is_that_file(engine, folder):
         rows(n, n).to_csv(name, index=False)
     for named, n in (("p[1].csv", 40), ("p1.csv", 60), ("p[0-9].csv", 60), ("part-*.csv", 50)):
         assert audited(named).context["n_samples"] == n
-    # A folder that is called like a column does not replace it.
-    if "parquet" in kinds:
-        (folder / "sex=x").mkdir()
-        ROWS.to_parquet("sex=x/rows.parquet")
-        assert set(audited("sex=x/rows.parquet").context["groups"]) == {"Müller", "Šimić"}
 
 
 def test_rows_do_not_count_twice(capsys):
     ROWS.to_csv("a.csv", index=False)
     for named in (["a.csv", "*.csv"], ["a.csv", str(Path("a.csv").resolve())]):
         assert "a.csv is named twice" in refused(capsys, "audit", *named, *NAMES)
+    ROWS.to_csv("a.tsv", sep="\t", index=False)
+    assert "files of different kinds" in refused(capsys, "audit", "a.csv", "a.tsv", *NAMES)
 
 
 def test_parts_may_have_another_order_of_columns_and_be_written_differently(engine):
@@ -105,32 +100,7 @@ def test_lines_of_any_system_are_rows(engine):
         assert found.published == pytest.approx(value_of(ROWS, "weight"))
 
 
-def test_the_report_of_a_file_is_that_of_the_command(engine):
-    """Of probabilities, too: an engine that sums them would leave attackers out."""
-    frame = ROWS[:40].assign(predicted=np.random.default_rng(1).random(40).round(3))
-    frame.to_csv("a.csv", index=False)
-    main(["audit", "a.csv", *NAMES, "--seed", "0", "--json", "a.json"])
-    report = skbiasamp.audit_frame("a.csv", **COLUMNS, random_state=0)
-    expected = json.loads(Path("a.json").read_text())["results"]
-    assert list(report.results) == list(expected)
-    for name, result in report.results.items():
-        assert [result.low, result.high] == [expected[name]["low"], expected[name]["high"]]
-
-
 # ------------------------------------------------------------------ what was read
-
-
-def test_a_file_that_changes_while_it_is_read_is_refused(engine, folder):
-    """The SHA-256 would be that of other rows."""
-    path = folder / "a.csv"
-    ROWS.to_csv(path, index=False)
-    with (
-        pytest.raises(ValueError, match=r"a.csv changed while it was read: run again"),
-        opened([str(path)], list(ROWS)),
-    ):
-        ROWS[::-1].to_csv(path, index=False)
-    with pytest.raises(ValueError, match=r"a.csv changed"), opened([str(path)], list(ROWS)):
-        path.unlink()
 
 
 def test_a_report_says_what_was_read(engine, capsys):
@@ -176,23 +146,18 @@ LATIN = ROWS.replace("Šimić", "Gruß")
 
 WRITTEN = {
     "comma.csv": text_of(ROWS).encode(),
-    "crlf.csv": text_of(ROWS, lineterminator="\r\n").encode(),
     "blank-line.csv": text_of(ROWS).replace("\n", "\n\n", 1).encode(),
     "semicolon.csv": text_of(ROWS, sep=";").encode(),
     "excel.csv": text_of(ROWS, sep=";", decimal=",").encode("utf-8-sig"),
     "tab.csv": text_of(ROWS, sep="\t").encode(),
     "bar.csv": text_of(ROWS, sep="|").encode(),
     "tab.tsv": text_of(ROWS, sep="\t").encode(),
-    "tab.TSV": text_of(ROWS, sep="\t").encode(),
     "utf-16.csv": text_of(ROWS).encode("utf-16"),
     "excel-unicode.csv": text_of(ROWS, sep="\t", decimal=",").encode("utf-16"),
     "utf-16-le.csv": text_of(ROWS).encode("utf-16-le"),
     "utf-16-be.csv": text_of(ROWS).encode("utf-16-be"),
-    "mark.csv": codecs.BOM_UTF8 + text_of(ROWS).encode(),
     "latin.csv": text_of(LATIN, sep=";", decimal=",").encode("latin-1"),
     "packed.csv.gz": gzip.compress(text_of(ROWS, sep=";", decimal=",").encode()),
-    "packed.tsv.gz": gzip.compress(text_of(ROWS, sep="\t").encode()),
-    "objects.jsonl": objects_of(ROWS).encode(),
     "objects.ndjson": objects_of(ROWS).encode("utf-8-sig"),
     "objects.jsonl.gz": gzip.compress(objects_of(ROWS).encode()),
 }
@@ -228,18 +193,6 @@ def test_delimiter_and_encoding_can_be_given(engine, capsys):
         assert main(["audit", "tab.csv", *NAMES, "--delimiter", tab]) == 0
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [("--delimiter", ";;"), ("--delimiter", '"'), ("--delimiter", ""), ("--encoding", "utf-7000"),
-     ("--encoding", "base64"), ("--seed", "-1"), ("--seed", "4294967296"), ("--seed", "one")],
-)  # fmt: skip
-def test_an_option_of_no_use_is_refused(capsys, option, value):
-    ROWS.to_csv("a.csv", index=False)
-    with pytest.raises(SystemExit, match="2"):
-        main(["audit", "a.csv", *NAMES, option, value])
-    assert f"{option}: must be" in capsys.readouterr().err
-
-
 # ------------------------------------------------------------------ what is wrong with it
 
 HEAD = "sex,hired,predicted,weight\n"
@@ -250,17 +203,11 @@ LINE = '{"sex": "f", "hired": 1, "predicted": 1}\n'
 WRONG = [
     ("long.csv", f"{HEAD}{GOOD}f,1,1,1,1\n{GOOD}", "long.csv, line 4, has 5 cells, and the"),
     ("short.csv", f"{HEAD}{GOOD}f,1,1\n{GOOD}", "short.csv, line 4, has 3 cells, and the fi"),
-    ("lines.csv", f'{HEAD}"a\nb",1,1,1\nf,1\n{GOOD}', "lines.csv, line 4, has 2 cells"),
     ("open.csv", f'{HEAD}{GOOD}"f,1,1,1\n{GOOD}', "open.csv, line 4: unexpected end of data"),
     ("twice.csv", "sex,hired,sex,predicted\n", "twice.csv has 2 columns named 'sex'"),
     ("excel.csv", "sep=;\nsex;hired\n", "excel.csv begins with 'sep=;', which only Excel reads"),
     ("object.jsonl", f"{LINE}\n{LINE}{LINE[:20]}\n", "object.jsonl, line 4, is no JSON object"),
     ("array.jsonl", f"{LINE}[1]\n", "array.jsonl, line 2, is no JSON object of single values"),
-    (
-        "two.jsonl",
-        f'{LINE[:-2]}, "sex": "m"}}\n',
-        "line 1, is no JSON object of single values: it has two values named 'sex'",
-    ),
     ("nested.jsonl", LINE.replace('"f"', '["f"]'), "'sex' holds more than one value"),
     ("close.jsonl", LINE.replace("sex", "sexe"), "no column 'sex': did you mean 'sexe'?"),
     ("empty.csv.gz", b"", "empty.csv.gz is empty"),
@@ -280,18 +227,6 @@ def test_what_is_wrong_is_named_by_its_line(engine, capsys):
     os.mkfifo("pipe.csv")
     error = refused(capsys, "audit", "pipe.csv", *NAMES)
     assert "pipe.csv is no file that can be read twice" in error
-    pyarrow = pytest.importorskip("pyarrow")
-    names = ["sex", "hired", "predicted", "sex"]
-    table = pyarrow.table([["f", "m"], [1, 0], [1, 0], ["m", "m"]], names=names)
-    pytest.importorskip("pyarrow.parquet").write_table(table, "twice.parquet")
-    error = refused(capsys, "audit", "twice.parquet", *NAMES)
-    assert "twice.parquet has 2 columns named 'sex'" in error
-
-
-def test_integers_of_any_size_are_groups(engine):
-    ids = ROWS["sex"].map({"Müller": str(10**20), "Šimić": str(10**20 + 1)})
-    ROWS.assign(sex=ids).to_csv("ids.csv", index=False)
-    assert audited("ids.csv")["directional A->T"].published == pytest.approx(value_of(ROWS))
 
 
 def test_names_of_columns_are_taken_as_they_are(engine, capsys):
@@ -316,11 +251,6 @@ def test_names_of_columns_are_taken_as_they_are(engine, capsys):
         # One period: the reference.
         assert main(["over", f"a.{kind}", "--time", "day", *named]) == 3
         assert "60 rows" in capsys.readouterr().out
-        timed = other.rename(columns={"day": "^day$"}).assign(day="x")
-        getattr(timed, f"to_{kind}")(f"b.{kind}", index=False)
-        how = {"target": target, "prediction": "predicted", "sensitive": sex, "n_draws": 19}
-        watched = skbiasamp.audit_over(f"b.{kind}", time="^day$", **how)
-        assert watched.to_frame()["n"].tolist() == [60]
 
 
 def test_the_decimal_sign_can_be_given(engine, capsys):
@@ -353,11 +283,20 @@ def test_numbers_are_cut_into_groups(engine, capsys):
     assert value == pytest.approx(value_of(known), rel=1e-9)
 
 
-def test_bins_of_no_use_are_refused(capsys):
+def test_options_of_no_use_are_refused(capsys):
     ROWS.to_csv("a.csv", index=False)
     assert "no role" in refused(capsys, "audit", "a.csv", *NAMES, "--bins", "weight=1,2")
     assert "holds text" in refused(capsys, "audit", "a.csv", *NAMES, "--bins", "sex=1,2")
-    for bins in ("age", "age=", "=1", "age=2,1", "age=1,1", "age=a", "age=inf", "age=nan"):
+    for option, value in (
+        ("--bins", "age="),
+        ("--bins", "age=2,1"),
+        ("--bins", "age=nan"),
+        ("--delimiter", ";;"),
+        ("--delimiter", '"'),
+        ("--encoding", "base64"),
+        ("--seed", "4294967296"),
+        ("--seed", "one"),
+    ):
         with pytest.raises(SystemExit, match="2"):
-            main(["audit", "a.csv", *NAMES, "--bins", bins])
-        assert "--bins: must be a column and rising numbers" in capsys.readouterr().err
+            main(["audit", "a.csv", *NAMES, option, value])
+        assert f"{option}: must be" in capsys.readouterr().err

@@ -6,7 +6,6 @@ one).
 """
 
 import inspect
-import json
 import os
 import re
 import sys
@@ -19,7 +18,7 @@ import pandas as pd
 import pytest
 from discovery import public_objects
 from hostile import ESTIMATORS
-from hostile_calls import LEFT_OUT, given_to, mutated
+from hostile_calls import LEFT_OUT, given_to
 from hostile_made import MADE, pick
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import InvalidParameterError
@@ -64,7 +63,7 @@ def targets():
     """Return what is called: functions by name, methods by class and name."""
     found = []
     for name, one in public_objects().items():
-        if name in LEFT_OUT:
+        if name in LEFT_OUT or name.endswith("Display"):
             continue
         if not inspect.isclass(one) or one.__module__.startswith(CONSTRUCTED):
             found.append((name, one, None))
@@ -99,13 +98,6 @@ def prepared(kind, method, rng, form, odd=0.25):
     return getattr(instance, method)
 
 
-def arguments(name, function, rng, form):
-    if name.endswith("from_json") and rng.random() < 0.9:
-        stored = json.loads(MADE[name.partition(".")[0]](rng).to_json())
-        return {"text": json.dumps(mutated(stored, rng))}
-    return given_to(function, rng, odd=pick([0, 1, 1, 1, 1, 2], rng), form=form, of=name)
-
-
 def chosen(at):
     """Return the random numbers of a call, and what it is of: the more parameters, the oftener."""
     rng = np.random.default_rng([SEED, at])
@@ -117,7 +109,8 @@ def call(at):
     rng, (name, target, method) = chosen(at)
     form = int(rng.integers(4))
     function = target if method is None else prepared(target, method, rng, form)
-    given = arguments(name, function, rng, form)
+    odd = pick([0, 1, 1, 1, 1, 2], rng)
+    given = given_to(function, rng, odd=odd, form=form, of=name)
     value = function(**given)
     if name == "amplification_scorer":
         value = value(
@@ -129,9 +122,7 @@ def call(at):
 
 def check_numbers(name, value):
     """Raise unless numbers are within their range."""
-    if "Display" in name:  # which draws what it is given
-        assert repr(value)
-    elif isinstance(value, dict):
+    if isinstance(value, dict):
         for one in value.values():
             check_numbers(name, one)
     elif hasattr(value, "results"):
@@ -173,7 +164,7 @@ def refused(error, at):
         if isinstance(error, kind):
             return kind.__name__
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    modules = [frame.f_globals["__name__"] for frame in frames]
+    modules = [frame.f_globals.get("__name__", "") for frame in frames]
     ours = [module for module in modules if module.startswith("skbiasamp")]
     unknown = "unexpected keyword argument" in str(error)
     if isinstance(error, TypeError) and (unknown or (len(ours) <= 1 and "argument" in str(error))):
@@ -221,11 +212,8 @@ def outcome(at):
 def test_every_target_gives_a_result_if_it_is_called_well(part, tmp_path, monkeypatch):
     """Else hostile calls of it would all end at the same check."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("FUZZ_FOLDER", str(tmp_path))
     refused = {}
     for name, target, method in TARGETS[part::PARTS]:
-        if name.endswith("from_json"):
-            continue  # of what is mutated
         for trial in range(60):
             rng, form = np.random.default_rng(trial), trial % 4
             try:
@@ -248,7 +236,6 @@ def test_every_target_gives_a_result_if_it_is_called_well(part, tmp_path, monkey
 @pytest.mark.parametrize("part", range(PARTS))
 def test_hostile_calls(part, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("FUZZ_FOLDER", str(tmp_path))
     seen, failures = Counter(), {}
     only = os.environ.get("FUZZ_ONLY")
     for at in [int(only)] if only else range(part, CALLS, PARTS):

@@ -74,17 +74,11 @@ def test_weights_and_clusters_are_counted():
 
 def test_strata_of_a_frame_are_columns_of_their_own():
     frame = pd.DataFrame(sample(300, push=1.0))
-    frame["guess"] = frame["sex"]
     columns = {"target": "label", "prediction": "decision", "sensitive": "sex"}
     for call in (partial(skbiasamp.audit_frame, frame), partial(skbiasamp.explain, frame)):
         for given in (["dept", "dept"], ["dept", "sex"]):
             with pytest.raises(ValueError, match=r"^.*sensitive.* and given name column .* twice"):
                 call(**columns, given=given)
-    report = skbiasamp.audit_frame(
-        frame, **columns, given="dept", sensitive_prediction="guess", random_state=0
-    )
-    assert report.explanation is not None
-    assert "directional T->A" in report
 
 
 @pytest.mark.parametrize("groups", [2, 4])
@@ -118,43 +112,6 @@ def test_strata_of_one_group_alone_make_the_part_within_strata_smaller():
     # One group differs by nothing from the rows of its own stratum.
     assert conditional.loc["no overlap", "value"] == pytest.approx(0, abs=EXACT)
     assert conditional.index.tolist() == ["within strata", "no overlap"]
-
-
-def test_differences_between_strata_are_no_noise_of_associations():
-    """Strata decide almost everything, and within them the model exaggerates a small association.
-
-    As noise, the differences between strata hide in which direction groups are associated.
-    """
-    verdicts = []
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        stratum = rng.integers(2, size=2000)
-        group = (rng.random(2000) < np.where(stratum, 0.75, 0.25)).astype(int)
-        rate = np.where(stratum, 0.9, 0.05)
-        label = (rng.random(2000) < rate + 0.04 * group).astype(int)
-        predicted = (rng.random(2000) < rate - 0.03 + 0.1 * group).astype(int)
-        auditor = DirectionalAuditor(reference="test")
-        result = auditor.audit(counted(label, predicted, group, stratum))
-        verdicts.append(result.verdict)
-    assert verdicts.count("amplifies") >= 5
-
-
-@pytest.mark.slow
-def test_few_rows_that_stand_for_many_vary_as_they_do():
-    """Groups are alike within strata; of the small one 3 rows stand for half of all rows.
-
-    Their own mean is nearer to them than the truth is, so that 2 standard errors were too few.
-    """
-    beyond, times = 0, 100
-    for seed in range(times):
-        rng = np.random.default_rng(seed)
-        group = np.repeat([0, 1], [1000, 33])
-        stratum = np.r_[np.tile([0, 1], 500), np.repeat([0, 1], [3, 30])]
-        label, predicted = (rng.random((2, 1033)) < 0.4 + 0.1 * stratum).astype(int)
-        auditor = DirectionalAuditor(reference="test")
-        result = auditor.audit(counted(label, predicted, group, stratum))
-        beyond += abs(result.value) > 2 * result.statistics["standard_error"]
-    assert beyond <= 0.1 * times
 
 
 def test_resamples_keep_how_frequent_strata_are_in_each_group():

@@ -1,7 +1,6 @@
 """Input that cannot be audited: one error that names the parameter and what was seen in it."""
 
 import re
-from decimal import Decimal
 from fractions import Fraction
 from importlib.util import find_spec
 
@@ -27,23 +26,19 @@ from skbiasamp import (
     amplification_scorer,
     cross_audit,
 )
-from skbiasamp.attackers import ExactAttacker, MLPAttacker
+from skbiasamp.attackers import MLPAttacker
 from skbiasamp.datasets import load_colored_digits, make_biased_classification
-from skbiasamp.inference import adjust_p_values, paired_p_values, required_rows
+from skbiasamp.inference import adjust_p_values, paired_p_values
 from skbiasamp.metrics import (
     directional_amplification,
     function_of,
-    leakage_amplification,
     multi_attribute_amplification,
 )
 from skbiasamp.mitigation import (
     AdversarialClassifier,
-    DomainIndependentClassifier,
-    RatioBalancer,
     search,
 )
 from skbiasamp.testing import assert_amplification
-from skbiasamp.text import WordMasker
 
 NAN, INF = float("nan"), float("inf")
 BY = {"sensitive_features": SEX}
@@ -171,10 +166,6 @@ SHAPES = [
     (lambda: score(sex=SEX * 2), "sensitive_features", "48 rows but y_true has 24"),
     (lambda: score(sensitive_pred=SEX[:1]), "sensitive_pred", "1 row but y_true has 24"),
     (
-        lambda: skbiasamp.audit(HIRED, PREDICTED, **BY, favourable=[0, 1]),
-        "favourable", "one of two classes; got [0, 1]",
-    ),
-    (
         lambda: count(sex={"sex": SEX, "skin": SKIN[:5]}, missing="group"),
         "sensitive_features['skin']", "5 rows but sensitive_features['sex'] has 24",
     ),
@@ -183,28 +174,17 @@ SHAPES = [
         lambda: count(pd.Series(HIRED, range(7, N + 7)), None, pd.Series(SEX, range(8, N + 8))),
         "y_true", "overlapping index labels at other positions",
     ),
-    (
-        lambda: count(sex={"a": pd.Series(SEX), "b": pd.Series(SKIN)[::-1]}),
-        "sensitive_features['b']", "the same index labels in another order",
-    ),
     (lambda: count(np.zeros((N, 0))), "y_true", "no columns, its shape is (24, 0)"),
-    (lambda: count(sex={}), "sensitive_features", "is an empty dict"),
     (lambda: count(sex="f"), "sensitive_features", "Got str instead"),
-    (lambda: count(value for value in HIRED), "y_true", "Got generator instead"),
     (lambda: count(np.zeros((N, 2, 2))), "y_true", "got shape (24, 2, 2)"),
     (lambda: count(TAGS, [np.zeros((N, 2))] * 2), "y_pred", "is a list of 2 tables"),
     (lambda: count([[1], [1, 0]] * (N // 2)), "y_true", "rows of different lengths"),
     (lambda: count(None), "y_true", "is None: pass the labels"),
     (lambda: count(sex=None), "sensitive_features", "is None"),
     (lambda: count(sex=pl.LazyFrame({"a": SEX})), "sensitive_features", "collect()"),
-    (lambda: count(sex={"a": TAGS, "b": SKIN}), "sensitive_features['a']", "shape (24, 2)"),
     (
         lambda: count(pd.DataFrame(TAGS, columns=["a", "a"])),
         "y_true", "more than one column named 'a'",
-    ),
-    (
-        lambda: count(sex={"a": ["b=c", "x"] * 12, "a=b": ["c", "d"] * 12}, groups="marginal"),
-        "sensitive_features", "would be 'a=b=c'",
     ),
     (lambda: count(TAGS, np.zeros((N, 3))), "y_true", "2 columns but y_pred has 3"),
     (lambda: count(TAGS, HIRED), "y_true", "2 columns but y_pred is one column"),
@@ -214,18 +194,8 @@ SHAPES = [
     (lambda: count(sex=BOTH, sensitive_pred=SEX), "sensitive_pred", "is one column"),
     (lambda: score(auditor=fitted(sex=BOTH)), "sensitive_features", "holds combinations"),
     (lambda: count(TWO, TWO.set_axis(["a", "c"], axis=1)), "y_pred", "only some match"),
-    (
-        lambda: score(
-            sex=BOTH.set_axis(["1", "0"], axis=1), auditor=fitted(sex=BOTH.set_axis([0, 1], axis=1))
-        ),
-        "sensitive_features", "column 0: '1' and '0'",
-    ),
     (lambda: count(sex=TWO, sensitive_pred=TURNED), "sensitive_pred", "in another order"),
     (lambda: score(sex=TURNED, auditor=fitted(sex=TWO)), "sensitive_features", "another order"),
-    (
-        lambda: count(JOBS, pd.DataFrame(np.ones((N, 3)) / 3, columns=["nurse", "cook", "x"])),
-        "y_pred", "classes are 'clerk', 'cook' and 'nurse': only some match",
-    ),
     (
         lambda: score(sex=pd.Series(SEX, name="b"), auditor=fitted(sex=pd.Series(SEX, name="a"))),
         "sensitive_features", "name 'b', and the training labels had 'a'",
@@ -236,22 +206,13 @@ SHAPES = [
     ),
 ]  # fmt: skip
 VALUES = [
-    (
-        lambda: score(sex=["{y_pred}", "x"] * (N // 2)),
-        "groups '{y_pred}' and 'x'", "(Training had 'f' and 'm'.)",
-    ),
     (lambda: score(sex=first("F", SEX)), "sensitive_features", "'F' where the training data holds"),
     (
         lambda: score(TWO.set_axis(["a", "c"], axis=1), TAGS, auditor=fitted(TWO)),
         "task 'c'", "(Training had 'a' and 'b'.)",
     ),
-    (
-        lambda: fitted().score(count(HIRED, PREDICTED, ["x", "y"] * (N // 2))),
-        "groups 'x' and 'y'", "training",
-    ),
     (lambda: score(pred=first(None, PREDICTED)), "y_pred", "missing values in 1 row, at "),
     (lambda: count([None] * N, missing="drop"), "y_true", "24 rows, the first at position 0"),
-    (lambda: fitted(first(None)), "y_train", "missing values in 1 row"),
     (
         lambda: score(auditor=towards_groups(), sensitive_pred=first(None, SEX)),
         "sensitive_pred", "missing values in 1 row",
@@ -261,23 +222,8 @@ VALUES = [
     (lambda: count(sex=np.array([NAN, *SEX[1:]])), "sensitive_features", "holds the text 'nan'"),
     (lambda: count(sex=[None] * N, missing="drop"), "sensitive_features", "nothing left to audit"),
     (
-        lambda: count(sex=pl.Series([None] * N, dtype=pl.String)),
-        "sensitive_features", "missing values in 24 rows",
-    ),
-    (
-        lambda: score(
-            sex=[None] * 12 + ["m"] * 12,
-            auditor=fitted(sex=["(missing)"] * 12 + ["m"] * 12, missing="group"),
-        ),
-        "(missing)", "Rename",
-    ),
-    (
         lambda: measure(y_train=HIRED, sensitive_train=["f"] * N),
         "sensitive_train", "one group only, 'f'",
-    ),
-    (
-        lambda: fitted(sex=pd.DataFrame({"a": ["f"] * N, "b": ["g"] * N})),
-        "sensitive_features", "one group only, ('f', 'g')",
     ),
     (
         lambda: fitted(sex=[["f", "old"]] * N, groups="marginal"),
@@ -287,10 +233,7 @@ VALUES = [
     (lambda: count(np.array(HIRED) * 1j), "y_true", "got complex numbers"),
     (lambda: count([0.5, "a", *HIRED[2:]]), "y_true", "mixes labels with numbers"),
     (lambda: count(TAGS * 2), "y_true", "must be a 0/1 indicator of one label; got 2"),
-    (lambda: count(TAGS.astype(str)), "y_true", "0/1 indicator of one label; got '1'"),
-    (lambda: count(sparse.csr_matrix(TAGS * 3)), "y_true", "0/1 indicator of one label; got 3"),
     (lambda: count(sex=-TAGS, groups="indicator"), "sensitive_features", "got -1"),
-    (lambda: score(pred=[INF, *HALF[1:]]), "y_pred", "infinite values in 1 row, at position 0"),
     (lambda: count(TAGS, np.full((N, 2), 1.5)), "y_pred", "in [0, 1]; got 1.5."),
     (lambda: count(JOBS, np.full((N, 3), 0.9)), "y_pred", "must sum to 1; one sums to 2.7"),
     (lambda: count(JOBS, HALF), "y_pred", "there are 3 classes ('clerk', 'cook' and 'nurse')"),
@@ -299,34 +242,21 @@ VALUES = [
         lambda: score(TAGS, TAGS * 0.5, auditor=fitted(TAGS, kind=MultiAttributeAuditor)),
         "y_pred", "holds probabilities",
     ),
-    (
-        lambda: count(sex=[pd.Timestamp("2026-01-01"), pd.Timestamp("2026-01-01", tz="UTC")] * 12),
-        "sensitive_features", "times without a time zone in 12 rows",
-    ),
     (lambda: count(HIRED, [1, "1"] * 12), "y_pred", "one type; got numbers in 12 rows"),
-    (lambda: count(y_preds={"a": [1, "1"] * 12, "b": HIRED}), "y_preds['a']", "one type"),
-    (lambda: count(sex=["f", b"f"] * 12), "sensitive_features", "bytes in 12 rows"),
     (lambda: count(["a\ud800"] * N), "y_true", "is no Unicode"),
-    (lambda: count(HIRED, {"a": [-(10**400)] * N, "b": HIRED}), "y_pred", "too large for a float"),
     (lambda: count(CAPTIONS, None, SEX), "y_true", "24 different texts in 24 rows"),
     (lambda: skbiasamp.audit(CAPTIONS, CAPTIONS, **BY), "y_true", "LICAuditor"),
     (lambda: count(["no", "yes"] * 12, CAPTIONS), "y_pred", "24 different texts in 24 rows"),
-    (
-        lambda: skbiasamp.audit_frame(FRAME.assign(c=CAPTIONS), target="c", sensitive="sex"),
-        "column 'c' (target)", "24 different texts in 24 rows",
-    ),
 ]  # fmt: skip
 WEIGHTS = [
     (first(-1, [1] * N), "must be 0 or more; got negative values in 1 row, at position 0."),
     ([0] * N, "is zero in every row: there is nothing to audit"),
     (first(INF, [1] * N), "is not finite in 1 row, at position 0"),
     ([1e308] * N, "adds up to inf, which cannot be counted with"),
-    ([2**70] * N, "which cannot be counted with: divide it"),
     ([5e-324] * N, "which cannot be counted with: divide it"),
     (first(NAN, [1] * N), "has missing values in 1 row, at position 0"),
     (pl.Series(first(None, [1] * N)), "has missing values in 1 row, at position 0"),
     (["1"] * N, "must hold numbers; got '1'"),
-    (np.ones(N) * 1j, "must hold numbers; got 1j"),
     (np.zeros(N, "M8[s]"), "must hold numbers"),
     (np.ones((N, 2)), "must be one column; got shape (24, 2)"),
 ]
@@ -351,10 +281,6 @@ COUNTS = [
     (lambda: count(HIRED, PREDICTED) + count(HIRED, HALF), "tasks", "different kinds"),
     (lambda: count(TWO) + count(TWO.set_axis(["a", "c"], axis=1)), "task columns", "'b' and 'c'"),
     (lambda: directional_amplification(count(), PREDICTED, **BY), "Contingency", "pass it alone"),
-    (
-        lambda: fitted(TWO, direction="T->A").score(count(TWO[["a"]], sensitive_pred=SEX)),
-        "The training labels", "indicator columns but the audited ones are one column",
-    ),
     (lambda: skbiasamp.audit(count(pred=PREDICTED), min_rows=9), "min_rows", "is for rows"),
     (
         lambda: skbiasamp.audit(
@@ -367,12 +293,6 @@ COUNTS = [
             *QUICK, sensitive_features=BOTH.eq(SEX[0]), groups="indicator", given=SEX
         ),
         "given", "needs groups that do not overlap",
-    ),
-    (
-        lambda: skbiasamp.audit(
-            *QUICK, sensitive_features=first(None, SEX), missing="bounds", min_rows=20
-        ),
-        "sensitive_features", "has one group only",
     ),
     (
         lambda: skbiasamp.audit(
@@ -389,8 +309,6 @@ COUNTS = [
     ),
     (lambda: count().select(groups=["f", "f"]), "groups", "some of 'f' and 'm', each once"),
     (lambda: count().to_json(7), "path", "got int"),
-    (lambda: count(max_groups=2**63), "max_groups", "must be a whole number"),
-    (lambda: count(scores=np.ones(2)), "scores", "must be one of True, False"),
     (lambda: count().both("x"), "role", "must be one of 'task', 'group'"),
 ]  # fmt: skip
 LACKING = [
@@ -398,28 +316,11 @@ LACKING = [
     (lambda: measure(direction="T->A"), "sensitive_pred", "'T->A'"),
     (lambda: score(pred=None), "y_pred", "compares the labels with their predictions"),
     (lambda: measure(y_train=HIRED), "sensitive_train", "is None. Pass both"),
-    (
-        lambda: skbiasamp.audit_frame(
-            BOTH.assign(y=HIRED, p=PREDICTED),
-            target="y",
-            prediction="p",
-            sensitive="sex",
-            train=7,
-        ),
-        "train", "must be a data frame or a query",
-    ),
     (lambda: DirectionalAuditor(reference="test").compare(HIRED, **BY), "y_preds", "is None"),
-    (
-        lambda: MultiAttributeAuditor(reference="test", min_count=1, interval=None).compare(
-            HIRED, {"labels": PREDICTED, "soft": np.linspace(0, 1, N)}, **BY
-        ),
-        "y_preds['soft']", "probabilities",
-    ),
     (lambda: runs([PREDICTED]), "y_preds", "two runs or more; got 1"),
     (lambda: runs(TAGS), "y_preds", "got ndarray"),
     (lambda: runs([PREDICTED, HIRED[1:]]), "y_preds['run 2']", "has 23 rows"),
     (lambda: runs([PREDICTED, None]), "y_preds", "has no predictions of 'run 2'"),
-    (lambda: runs([None, None]), "y_preds", "holds no predictions"),
     (lambda: runs(sensitive_preds=[SEX] * 3), "sensitive_preds", "as many runs as y_preds, 2"),
 ]  # fmt: skip
 OPTIONS = [
@@ -437,7 +338,6 @@ OPTIONS = [
     (lambda: measure(base=table([[0.5]] * 3, "fmm")), "base", "names a group twice"),
     (lambda: measure(base=table([[0.5], [1.5]])), "base", "got 1.5"),
     (lambda: measure(base=table([[0.5], [NAN]])), "base", "got nan"),
-    (lambda: measure(base=table([["half"], ["half"]])), "base", "must hold numbers"),
     (lambda: fitted(sign=table([[0.5], [1]])), "sign", "-1, 0 or 1 for every pair; got 0.5"),
     (lambda: measure(sign=np.ones((2, 1))), "sign", "Got array"),
     *(
@@ -447,14 +347,6 @@ OPTIONS = [
     (
         lambda: leakage(groups="marginal").fit(HIRED, sensitive_features=AGES),
         "sensitive_features", "bin it first",
-    ),
-    (
-        lambda: leakage(quality=lambda y_true: 1).audit(HIRED, PREDICTED, **BY),
-        "quality=<lambda>", "must take 2 arguments",
-    ),
-    (
-        lambda: leakage(quality=lambda y_true, y_pred: "x").audit(HIRED, PREDICTED, **BY),
-        "quality=<lambda>", "it returned 'x'",
     ),
     (lambda: leakage(quality=type).audit(HIRED, PREDICTED, **BY), "quality", "must be a function"),
     (lambda: LeakageAuditor(cv=None).audit(HIRED, AGES, **BY), "cv=None", "closed form"),
@@ -467,31 +359,12 @@ OPTIONS = [
         "attacker", "Odd predicted ['text']",
     ),
     (lambda: search(LogisticRegression(), X, HIRED, **BY, cv=()), "cv", "has no splits"),
-    (lambda: search(LogisticRegression(), X, HIRED, **BY, n_jobs=2**31), "n_jobs", "search"),
     (lambda: cross_audit(LogisticRegression(), X, HIRED, **BY, n_jobs=0), "n_jobs", "cross_audit"),
     (
         lambda: amplification_scorer(DirectionalAuditor(reference="test"))(
             make_pipeline(StandardScaler()).fit(X), X, HIRED, **BY
         ),
         "scores by predict", "which Pipeline does not have",
-    ),
-    (lambda: ExactAttacker().fit(X, HIRED, sample_weight=1j), "sample_weight", "real numbers"),
-    (
-        lambda: skbiasamp.audit_frame(
-            FRAME, target="hired", prediction="hired", sensitive="sex", threshold=10**400
-        ),
-        "threshold", "finite number",
-    ),
-    (
-        lambda: skbiasamp.audit_frame(
-            pl.DataFrame({"y": HIRED, "g": SEX}).lazy(),
-            target="y", prediction="g", sensitive="g", threshold=0.5,
-        ),
-        "column 'g' (prediction)", "must hold numbers if there is a threshold; got type String",
-    ),
-    (  # before the rows are read
-        lambda: skbiasamp.compare(HIRED, {"a": HIRED[1:], "b": HIRED}, **BY, data_name=["a"]),
-        "data_name", "got ['a']",
     ),
     *(
         (
@@ -502,7 +375,6 @@ OPTIONS = [
             (skbiasamp.compare, {"a": HIRED, "b": PREDICTED}), (skbiasamp.explain, PREDICTED),
         ]
     ),
-    (lambda: skbiasamp.compare(count(), {}, missing="all"), "missing", "Got 'all' instead"),
     (lambda: skbiasamp.audit(*QUICK, SEX), "y_pred", "audit(y_true, y_pred, sensitive_features="),
     (lambda: skbiasamp.audit(*QUICK, sensitive=SEX), "sensitive", "mean 'sensitive_features'?"),
     (lambda: skbiasamp.audit(FRAME), "y_true", "skbiasamp.audit_frame(frame, target=..., "),
@@ -510,24 +382,15 @@ OPTIONS = [
         lambda: skbiasamp.audit(*QUICK, **BY, random_state=True),
         "random_state", "must be a whole number",
     ),
-    (lambda: MLPAttacker.preset([1]), "preset", "[1]"),
     (lambda: function_of(MALSAuditor, name=3), "name", "must be text; got 3"),
     (lambda: load_colored_digits(correlation="x"), "correlation", "'x'"),
     (lambda: make_biased_classification(True), "n_samples", "Got True instead"),
-    (lambda: make_biased_classification(group_weights={1, 2}), "group_weights", "must"),
-    (lambda: WordMasker(substitute=lambda: "x").fit(["a woman"]), "substitute", "1 arguments"),
 ]  # fmt: skip
 REPORTS = [
     (lambda: skbiasamp.audit(HIRED, **BY), "y_pred", "nothing to audit: pass predictions as"),
     (
         lambda: skbiasamp.audit(count(pred=PREDICTED), y_train=count(None, PREDICTED)),
         "y_train", "have no labels to compare predictions with: pass y_train.",
-    ),
-    (
-        lambda: skbiasamp.compare(
-            FRAME, y_train=7, target="hired", prediction={"a": "p", "b": "pred"}, sensitive="sex"
-        ),
-        "y_train", "must be a data frame or a query",
     ),
     (
         lambda: skbiasamp.audit(*QUICK, **BY, y_train=7, sensitive_train=SEX),
@@ -548,18 +411,14 @@ TESTS = [
     (lambda: paired_p_values([-1], [5]), "gained", "got -1"),
     (lambda: paired_p_values([1], [0.5]), "lost", "got 0.5"),
     (lambda: paired_p_values(["1"], [1]), "gained", "got '1'"),
-    (lambda: paired_p_values(None, 1), "gained", "got None"),
     (lambda: paired_p_values([1, 2], [1, 2, 3]), "gained and lost", "one shape"),
     (lambda: paired_p_values([[1], [1, 2]], 1), "gained", "rows of different lengths"),
-    (lambda: paired_p_values(10**400, 1), "gained", "too large for a float"),
     (lambda: adjust_p_values([0.5, 1.5]), "p_values", "from 0 to 1; got 1.5"),
-    (lambda: adjust_p_values(["a"]), "p_values", "got 'a'"),
     (lambda: adjust_p_values([0.5], "bonferroni"), "method", "'holm', 'fdr', None"),
     *(
         (lambda below=below: assert_amplification(AUDITED(), below=below), "below", "0 or more")
         for below in (-(10**400), NAN, INF, "x")
     ),
-    (lambda: assert_amplification(AUDITED(), group=np.array([[1]])), "group", "of the audit"),
     (lambda: AUDITED().strongest("3"), "n", "0 or more"),
 ]
 TABLE = {
@@ -626,34 +485,13 @@ def test_weights_that_stand_for_too_many_rows_are_refused():
     for call in (
         lambda: AdversarialClassifier().fit(X, HIRED, [1e30] * N, **BY),
         lambda: MLPAttacker(max_epochs=1).fit_many(X, HIRED, [10**12] * N),
-        lambda: leakage_amplification(
-            HIRED, HIRED, **BY, sample_weight=[10**12] * N, attacker="mlp", n_draws=1
-        ),
     ):
         refused(call, "sample_weight", "rows: divide it")
-    refused(lambda: MLPAttacker().fit(X, HIRED, [1e308] * N), "sample_weight", "rows: divide it")
-    refused(
-        lambda: MLPAttacker(hidden_layer_sizes=np.array(0)).fit(X, HIRED),
-        "hidden_layer_sizes", "a whole number of 1 or more",
-    )  # fmt: skip
-    refused(
-        lambda: DomainIndependentClassifier(LogisticRegression()).fit(
-            X, HIRED, **BY, sample_weight=[np.zeros(2), *SEX[1:]]
-        ),
-        "sample_weight", "rows of different lengths",
-    )  # fmt: skip
-
-
-def test_labels_that_hold_themselves_end_no_process():
-    held = [1]
-    held.append(held)
-    refused(lambda: cross_audit(LogisticRegression(), X, [held] * N, **BY), "y", "can be sorted")
 
 
 def test_what_is_unusual_but_clear_is_read():
     assert count(np.array(["nan", *SEX[1:]], dtype=object)).total == N
     assert count(list(sparse.csr_matrix(TAGS))) == count(TAGS)
-    assert count([Decimal(one) for one in HIRED]) == count()
     assert count().select(groups="f").groups == ("f",)
     named = pd.DataFrame({"a": SEX})
     assert score(sex=named.to_numpy(), auditor=fitted(sex=named)) == score()
@@ -664,22 +502,6 @@ def test_what_is_unusual_but_clear_is_read():
     assert small == plain
     result = AUDITED()
     assert result.smallest_effect(Fraction(1, 2)) == result.smallest_effect(0.5)
-    required = {"power": Fraction(3, 4), "confidence_level": Fraction(9, 10), "changed": 0.2}
-    same = required_rows(0.02, power=0.75, confidence_level=0.9, changed=0.2)
-    assert required_rows(0.02, **required) == same
-
-
-@pytest.mark.parametrize(
-    "held",
-    [memoryview(np.array(HIRED)), {"hired": HIRED, "guessed": PREDICTED}],
-    ids=["buffer", "mapping"],
-)
-def test_labels_of_a_sampler_may_be_a_buffer_or_columns(held):
-    plain = pd.DataFrame(held) if isinstance(held, dict) else HIRED
-    found, expected = (
-        RatioBalancer(random_state=0).fit_resample(X, labels, **BY)[1] for labels in (held, plain)
-    )
-    np.testing.assert_array_equal(found, expected)
 
 
 @needs_torch
@@ -693,4 +515,3 @@ def test_tensors_are_labels_counts_and_weights():
     assert adjust_p_values(gained / 100).tolist() == pytest.approx([0.06, 0.06])
     weight = torch.tensor([1.0, 2.0] * (N // 2), dtype=torch.bfloat16, requires_grad=True)
     assert count(sample_weight=weight) == count(sample_weight=[1, 2] * (N // 2))
-    refused(lambda: count(pd.Series([None, *[torch.tensor(1)] * 23])), "y_true", "holds tensors")

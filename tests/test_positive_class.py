@@ -1,13 +1,11 @@
 """Which class of a binary label is the positive one, and so the task."""
 
 import pickle
-from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import special, stats
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import LinearSVC
 
@@ -59,7 +57,6 @@ def test_rates_by_hand_of_the_chosen_class():
     assert cells().pos_label == "yes"
 
 
-TRAINED = {"sensitive_features": SEX, "y_train": LABELS, "sensitive_train": SEX}
 PART = {"labels": ["yes", "yes"], "predicted": ["yes", "yes"]}
 
 
@@ -67,10 +64,6 @@ PART = {"labels": ["yes", "yes"], "predicted": ["yes", "yes"]}
     ("call", "said"),
     [
         (lambda: cells("maybe"), r"pos_label must be one of .*'no' and 'yes'.* 'maybe'"),
-        (
-            lambda: directional_amplification(LABELS, PREDICTED, **TRAINED, pos_label="maybe"),
-            "y_train",
-        ),
         (lambda: cells(1, labels=[0, 1, 2, 0], predicted=None), "3 classes"),
         (
             lambda: Contingency.from_labels(np.eye(2), sensitive_features=["f", "m"], pos_label=1),
@@ -82,10 +75,6 @@ PART = {"labels": ["yes", "yes"], "predicted": ["yes", "yes"]}
             r"audited labels is 'yes'.* training\s+labels is 'no'",
         ),
         (lambda: cells("yes") + cells("no"), "'yes', and that of another is 'no'"),
-        (
-            lambda: cells("no", **PART) + cells("no") + cells(None, ["maybe"], ["maybe"]),
-            "3 classes",
-        ),
     ],
 )
 def test_a_class_that_cannot_be_the_positive_one_is_refused(call, said):
@@ -113,7 +102,6 @@ def test_it_survives_being_stored_selected_and_resampled(predicted):
         pickle.loads(pickle.dumps(no)),
         no.select(groups=["f", "m"]),
         no.conform(no),
-        no.with_positive("no"),
         no.with_positive(None),
     ):
         assert same == no
@@ -126,18 +114,13 @@ def test_it_survives_being_stored_selected_and_resampled(predicted):
     "auditor", [DirectionalAuditor, MALSAuditor, MultiAttributeAuditor], ids=lambda one: one.metric
 )
 def test_auditors_take_the_positive_class(auditor):
-    expected = (
-        auditor()
-        .fit(LABELS, sensitive_features=SEX)
-        .audit(LABELS, PREDICTED, sensitive_features=SEX)
-    )
+    groups = {"sensitive_features": SEX}
+    expected = auditor().fit(LABELS, **groups).audit(LABELS, PREDICTED, **groups)
     mine = auditor(pos_label="a")
     labels, predicted = flipped(LABELS), flipped(PREDICTED)
     frame = pd.DataFrame({"t": labels, "p": predicted, "a": SEX})
     names = {"target": "t", "sensitive": "a"}
-    by_labels = mine.fit(labels, sensitive_features=SEX).audit(
-        labels, predicted, sensitive_features=SEX
-    )
+    by_labels = mine.fit(labels, **groups).audit(labels, predicted, **groups)
     by_frame = mine.fit(frame, **names).audit(frame, prediction="p", **names)
     counted = Contingency.from_frame(frame, prediction="p", **names)
     by_cells = mine.fit(counted).audit(counted)
@@ -166,11 +149,6 @@ def found(topic, *labels, **how):
     return [str(one) for one in report.findings if one.topic == topic]
 
 
-class Unused(DirectionalAuditor):
-    def compare(self, *rows, **how):
-        raise AssertionError("measured")
-
-
 def test_scores_of_the_class_that_sorts_first_are_refused_or_what_a_report_says_first():
     """P(default) of "default" and "no default": every number is about the other class."""
     labels, score, sex = reversed_scores()
@@ -187,11 +165,9 @@ def test_scores_of_the_class_that_sorts_first_are_refused_or_what_a_report_says_
     )
     models = {"a": score, "b": 1 - score}
     for rows, name, call in (
-        (score, "y_pred", DirectionalAuditor(reference="test").audit),
         (score, "y_pred", DirectionalAuditor().fit(named, **groups).score),
         (score, "y_pred", directional_amplification),
         (models, r"y_preds\['a'\]", DirectionalAuditor(reference="test").compare),
-        (models, r"y_preds\['a'\]", partial(skbiasamp.compare, auditor=Unused(reference="test"))),
     ):
         with pytest.raises(ValueError, match=message.format(name)):
             call(named, rows, **groups)
@@ -213,10 +189,6 @@ def test_scores_are_weak_only_if_they_may_be_of_the_other_class():
     labels, score, sex = weak_scores(2000, 0.3)
     named = np.where(labels == 1, "no default", "default")
     assert not found("weak scores", named, score, sensitive_features=sex)
-    # Three classes have no other one.
-    labels, scores = rng.integers(0, 3, 120), rng.dirichlet(np.ones(3), 120)
-    how = {"sensitive_features": list("fm" * 60)}
-    assert not found("weak scores", np.array(["a", "b", "c"])[labels], scores, **how)
     # Numbers say which class is positive, unless scores rather rank the other way.
     labels, score, sex = weak_scores(300, -0.25)
     assert stats.mannwhitneyu(score[labels == 1], score[labels == 0], alternative="less")[1] < 0.02
@@ -247,15 +219,13 @@ def test_curves_explanations_and_commands_refuse_scores_of_the_other_class(tmp_p
         lambda: amplification_curve(named, score, **groups),
         lambda: skbiasamp.explain(named, score, **groups),
         lambda: skbiasamp.explain(named, named, y_score=score, **groups),
-        lambda: skbiasamp.explain(frame, **columns, prediction="p"),
         lambda: skbiasamp.explain(str(path), **columns, prediction="p"),
         lambda: skbiasamp.audit_over(**watched, prediction="p"),
     ):
         with pytest.raises(ValueError, match=message):
             call()
-    for call in (amplification_curve, skbiasamp.explain):
-        call(named, score, pos_label="default", **groups)
-        call(named, 1 - score, **groups)
+    amplification_curve(named, score, pos_label="default", **groups)
+    skbiasamp.explain(named, 1 - score, **groups)
     skbiasamp.audit_over(**watched, prediction="q", n_draws=19)
     asked = ["compare", str(path), "--target", "t", "--sensitive", "a"]
     asked += ["--prediction", "one=q", "--prediction", "other=p"]
@@ -264,39 +234,6 @@ def test_curves_explanations_and_commands_refuse_scores_of_the_other_class(tmp_p
     assert message in refused
     assert "--positive default or --positive 'no default'" in refused
     assert main([*asked, "--positive", "default"]) == 0
-
-
-def unequal(rng, n):
-    """Few rows of the positive class, whose scores vary ten times as much."""
-    labels = (rng.random(n) < 0.1).astype(int)
-    return labels, rng.normal(size=n) * np.where(labels, 3, 0.3), {}
-
-
-def clustered(rng, n):
-    of = np.repeat(np.arange(n // 10), 10)
-    labels, score = rng.integers(0, 2, n // 10)[of], rng.normal(size=n // 10)[of]
-    return labels, score + 0.3 * rng.normal(size=n), {"clusters": of}
-
-
-def weighted(rng, n):
-    labels = rng.integers(0, 2, n)
-    return labels, rng.normal(size=n), {"sample_weight": rng.gamma(0.5, 1, n) + 1e-3}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("drawn", [unequal, clustered, weighted])
-def test_scores_that_say_nothing_are_seldom_called_scores_of_the_other_class(drawn):
-    """Unequal spreads made a rank test of equal ones call one column in forty reversed."""
-    rng = np.random.default_rng(5)
-    below = []
-    for _ in range(200):
-        labels, score, how = drawn(rng, 600)
-        cells = Contingency.from_labels(
-            labels, special.expit(score), sensitive_features=rng.choice(["f", "m"], 600), **how
-        )
-        below.append(score_order(cells))
-    assert np.mean([order.reversed for order in below]) <= 1 / 200
-    assert np.mean([order.p_below < 0.025 for order in below]) < 0.05  # 0.1 of unequal ones
 
 
 def test_the_order_of_scores_is_that_of_other_packages():
@@ -339,10 +276,7 @@ def test_the_test_of_few_scores_has_the_degrees_of_freedom_of_the_rarer_class():
     assert order.p_below == pytest.approx(by_ranks)
 
 
-@pytest.mark.parametrize(
-    "model", [LogisticRegression(), LinearSVC()], ids=["probability", "margin"]
-)
-def test_a_drawn_curve_of_a_classifier_takes_the_scores_of_the_positive_class(model):
+def test_a_drawn_curve_of_a_classifier_takes_the_scores_of_the_positive_class():
     pytest.importorskip("matplotlib")
     from skbiasamp.plotting import AmplificationCurveDisplay
 
@@ -352,8 +286,7 @@ def test_a_drawn_curve_of_a_classifier_takes_the_scores_of_the_positive_class(mo
     renamed = np.where(hired == 1, "a", "b")
     asked = {"sensitive_features": sex, "rates": False}
     draw = AmplificationCurveDisplay.from_estimator
+    model = LinearSVC()
     one = draw(model.fit(X, hired), X, hired, **asked)
     other = draw(model.fit(X, renamed), X, renamed, pos_label="a", **asked)
     np.testing.assert_allclose(other.values, one.values, rtol=0, atol=1e-9)
-    # Its classes are its own, however bad it is.
-    draw(model.fit(X, np.where(hired == 1, "b", "a")), X, renamed, **asked)

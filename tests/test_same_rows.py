@@ -136,20 +136,13 @@ CALLS = {
     "an audit with scores and strata": lambda rows: audited(
         rows, ONE, score="score", given="dept", sensitive_prediction="guess"
     ),
-    "scores beside an own auditor": lambda rows: audited(
-        rows, ONE | {"prediction": "other"}, score="score", sensitive_prediction="guess"
-    ),
     "strata": lambda rows: audited(rows, ONE, given="dept"),
     "probabilities": lambda rows: audited(rows, ONE | {"prediction": "score"}, given="dept"),
     "many tasks": summed,
-    "many tasks in strata": lambda rows: audited(
-        rows, SEVERAL | {"sensitive": "sex"}, given="dept"
-    ),
     "numbers": lambda rows: audited(
         rows, {**ONE, "target": "wage", "prediction": "score"}, auditor=NumericAuditor()
     ),
     "parts": lambda rows: explained(rows, given="dept", score="score"),
-    "parts of predicted groups": lambda rows: explained(rows, sensitive_prediction="guess"),
     "subgroups": lambda rows: [skbiasamp.explain(rows, **ONE).subgroups(SEEN)],
     "selection": lambda rows: selected(
         rows, prediction="decision", target="hired", sensitive=["sex", "region"]
@@ -217,19 +210,6 @@ IN_STRATA = Contingency.from_labels(
 )
 IN_COLUMNS = Contingency.from_labels(LABEL, DECISION, sensitive_features=ROWS[["sex", *SEEN]])
 HELD = [
-    (
-        "scores beside an own auditor",
-        lambda: told(
-            skbiasamp.audit(
-                LABEL,
-                ROWS["other"],
-                y_score=ROWS["score"],
-                sensitive_pred=ROWS["guess"],
-                **BY,
-                **PLAIN,
-            )
-        ),
-    ),
     ("strata", lambda: told(skbiasamp.audit(LABEL, DECISION, given=ROWS["dept"], **BY, **PLAIN))),
     ("strata", lambda: told(skbiasamp.audit(IN_STRATA, given="dept", **PLAIN))),
     (
@@ -238,12 +218,6 @@ HELD = [
             skbiasamp.explain(
                 LABEL, DECISION, y_score=ROWS["score"], given=ROWS["dept"], **BY, random_state=0
             )
-        ),
-    ),
-    (
-        "parts of predicted groups",
-        lambda: parts_of(
-            skbiasamp.explain(LABEL, DECISION, sensitive_pred=ROWS["guess"], **BY, random_state=0)
         ),
     ),
     ("subgroups", lambda: [skbiasamp.explain(IN_COLUMNS, given=SEEN).subgroups(SEEN)]),

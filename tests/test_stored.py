@@ -5,7 +5,6 @@ import datetime
 import json
 import operator
 import re
-import warnings
 from functools import reduce
 
 import numpy as np
@@ -13,7 +12,7 @@ import pandas as pd
 import pytest
 
 import skbiasamp
-from skbiasamp import Contingency, DirectionalAuditor
+from skbiasamp import Contingency
 
 # Internal: it tells our own refusals from errors that come from deep inside.
 from skbiasamp._input.errors import InputError
@@ -160,34 +159,14 @@ def test_days_add_up_to_the_month(kind):
     month = Contingency.sum(days)
     assert same(month, reduce(operator.add, days))
     assert same(month, sum(days))
+    whole = kind(pd.concat([simulate(200, day) for day in range(5)]))
     if kind not in (weights, scores):
-        assert same(month, kind(pd.concat([simulate(200, day) for day in range(5)])))
+        assert same(month, whole)
     else:
         # Sums add up to the pairs of the whole, in other cells.
-        whole = kind(pd.concat([simulate(200, day) for day in range(5)]))
         np.testing.assert_allclose(
             month.joint("group", "task_pred"), whole.joint("group", "task_pred"), rtol=1e-12
         )
-
-
-def test_many_columns_add_up_however_they_lie_in_memory():
-    labels = np.random.default_rng(0).random((300, 20)) < 0.3
-    groups = ["a", "b", "c"] * 100
-    days = [
-        Contingency.from_labels(np.asarray(labels, order=order), sensitive_features=groups)
-        for order in "CF"
-    ]
-    assert days[0] + days[1] == days[0] + days[0] == days[1] + days[1]
-
-
-def test_rows_of_many_probabilities_are_not_taken_for_others():
-    """Each has a number of its own, of more digits than small integers have."""
-    rng = np.random.default_rng(0)
-    predicted = rng.random((200_000, 12))
-    cells = Contingency.from_labels(
-        predicted > 0.5, predicted, sensitive_features=rng.choice(["f", "m"], 200_000)
-    )
-    assert (cells + cells).n_cells == 200_000
 
 
 @pytest.mark.parametrize("kind", [*KINDS, *CHUNKS])
@@ -217,7 +196,6 @@ def changed(content, path, value):
     ("text", "said"),
     [
         ('{"a": ' * 100_000, "no JSON, or not all of it"),
-        ('{"a": ' + "9" * 5000 + "}", "no JSON, or not all of it"),
         ("{}", "no contingency: its field 'format' must be 'skbiasamp contingency 1'"),
         ('{"format": "skbiasamp contingency 1"}', "damaged: its field 'weight'"),
         (b"{}", "must be JSON, or the path of a file that has it; got bytes"),
@@ -234,9 +212,8 @@ def test_the_error_about_a_file_names_it(tmp_path):
     with pytest.raises(InputError, match=r"page.json' cannot be read as JSON"):
         Contingency.from_json(tmp_path / "page.json")
     skbiasamp.audit(labels(), random_state=0).to_json(tmp_path / "report.json")
-    for path in (tmp_path / "report.json", str(tmp_path / "report.json")):
-        with pytest.raises(InputError, match=r"report.json: This JSON is no contingency"):
-            Contingency.from_json(path)
+    with pytest.raises(InputError, match=r"report.json: This JSON is no contingency"):
+        Contingency.from_json(str(tmp_path / "report.json"))
 
 
 HOSTILE = [None, True, -7, 0.5, 7, 1e308, float("nan"), 10**400, "x", "3", "", [], [[]], [1.0]]
@@ -252,24 +229,6 @@ def paths(content):
     for key, inner in items:
         yield [key]
         yield from ([key, *path] for path in paths(inner))
-
-
-def test_a_cluster_that_is_not_there_is_refused():
-    content = json.loads(clustered().to_json())
-    for cluster in (-1, 0.5, len(content["clusters"]["n"])):
-        content["clusters"]["of"][0] = cluster
-        with pytest.raises(InputError, match="its field 'clusters'"):
-            Contingency.from_json(json.dumps(content))
-
-
-@pytest.mark.parametrize("name", ["task", "group"])
-def test_a_class_of_a_cross_table_may_be_called_like_a_column(name):
-    table = pd.DataFrame({name: [1, 2], "other": [3, 4]}, index=["f", "m"])
-    cells = Contingency.from_counts(table)
-    assert (cells.groups, cells.total) == (("f", "m"), 10)
-    assert sorted(cells.classes) == sorted([name, "other"])
-    with pytest.raises(ValueError, match=r"count must name a column; there is no column 'n'"):
-        Contingency.from_counts(pd.DataFrame({"group": ["f"], "task": [1]}))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -310,10 +269,6 @@ def test_names_drive_no_terminal():
     assert any(BELL in name for name in report.context["groups"])
     shown = [repr(cells), repr(report), report.verdict, report.to_markdown()]
     shown += [repr(one) for one in report.values()]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        DirectionalAuditor(reference="test").audit(cells.select(groups=group[:2]))
-    shown += [str(one.message) for one in caught]
     with pytest.raises(InputError) as raised:
         cells.select(groups=[BELL])
     shown.append(str(raised.value))
@@ -323,17 +278,12 @@ def test_names_drive_no_terminal():
 # --------------------------------------------------------------------------- names
 
 NAMES = [
-    ("x", "y", "z"),
-    (0, 1, 2),
     (3, 7, -1),
-    (0.5, 2.5, 1e300),
     (("a", 1), ("a", 2), ("b", ("c", 0.5))),
     ("3", 3, "null"),
-    ("[1]", (1,), '"x"'),
     ("true", "NaN", "{}"),
     ("task[1]", "a]", ""),
     (np.int64(4), np.float32(0.5), np.str_("s")),
-    (True, "a", BELL),
 ]  # fmt: skip
 
 
@@ -383,27 +333,21 @@ def test_other_names_become_text_in_a_table_and_are_refused_by_json():
     ("call", "said"),
     [
         (lambda: labels().count("group_pred"), "'task_pred', which this .* got 'g"),
-        (lambda: labels().joint("task", "nothing"), "side must be one of .* got 'nothing'"),
         (lambda: labels().rate("task", given="task_pred"), "one of groups and one of ta"),
         (lambda: numbers().count("task_pred"), "task_pred holds scores"),
         (lambda: numbers().to_frame(), "and task_pred scores: use to_json"),
         (lambda: Contingency.sum([labels(), None]), "must be a Contingency; got None"),
         (lambda: labels() + tasks(), "different kinds cannot be added"),
-        (lambda: labels().select(groups=[["f"]]), "groups must be some of"),
         (lambda: labels().with_positive(pd.NA), "pos_label must be one of the classes"),
         (lambda: labels().resample(3).resample(), "A resample needs one contingency"),
         (lambda: labels().resample(3).to_frame(), "A table of cells needs one contingency"),
         (lambda: tasks().resample(), "A resample needs rows"),
-        (lambda: Contingency.from_counts(TABLE, count=["n"]), "count must be the name of a"),
     ],
 )  # fmt: skip
 def test_bad_calls_are_errors_about_the_input(call, said):
     with pytest.raises(ValueError, match=said) as raised:
         call()
     assert type(raised.value).__name__ in ("InputError", "InputTypeError", "InvalidParameterError")
-
-
-TABLE = labels().to_frame()
 
 
 def test_resamples_are_narrowed_and_compared_draw_by_draw():
@@ -413,11 +357,6 @@ def test_resamples_are_narrowed_and_compared_draw_by_draw():
     assert cells == cells.select(groups=["f", "m"])
     assert cells != labels()
     assert cells.n_cells == 4
-
-
-def test_cells_without_weight_are_no_rows():
-    cells = labels().resample(random_state=0)
-    assert Contingency.from_counts(cells.to_frame()) == cells
 
 
 def test_a_real_group_called_missing_stays_one_in_json():
@@ -430,29 +369,11 @@ def test_a_real_group_called_missing_stays_one_in_json():
             Contingency.from_labels([1, 0, 1], **audited, like=known)
         with pytest.raises(InputError, match="both would be one group"):
             known + gap
-        with pytest.raises(InputError, match="both would be one group"):
-            gap.conform(known)
         assert (known + real).count("group").tolist() == [2, 4, 2]
-    for known in (
-        gap,
-        Contingency.from_json(gap.to_json()),
-        Contingency.from_counts(gap.to_frame()),
-    ):
+    for known in (gap, Contingency.from_json(gap.to_json())):
         assert Contingency.from_labels([1, 0, 1], **audited, like=known).groups == gap.groups
         assert (known + gap).count("group").tolist() == [2, 2, 2]
         with pytest.raises(InputError, match="has missing values and a group named"):
             Contingency.from_labels(
                 [1, 0], sensitive_features=["(missing)", None], missing="group", like=known
             )
-
-
-def test_a_real_value_called_missing_stays_one_in_combinations():
-    people = pd.DataFrame({"sex": ["(missing)", "b"], "race": ["x", None]})
-    held = Contingency.from_labels([1, 0], sensitive_features=people, missing="group")
-    known = Contingency.from_json(held.to_json())
-    assert known == held
-    assert (known + held).total == 4
-    with pytest.raises(InputError, match="the training data a group named"):
-        Contingency.from_labels(
-            [1, 0], sensitive_features=people.assign(sex=[None, "b"]), missing="group", like=known
-        )
