@@ -623,12 +623,11 @@ def read_validation(given: Any, X: Array, classes: Array | None, *, used: Any) -
             width=", ".join(map(str, X.shape[1:])),
             shapes=f"{inputs.shape} and {y.shape}",
         )
-    weight = check_sample_weight(
-        given[2] if len(given) == 3 else None, inputs, dtype=np.float64, ensure_non_negative=True
-    )
-    kept = weight > 0
-    if not kept.any():
+    weight = given[2] if len(given) == 3 else None
+    if weight is not None and not np.any(weight):
         raise InputError("{validation} has weights that are zero everywhere: leave them out.")
+    weight = check_sample_weight(weight, inputs, dtype=np.float64, ensure_non_negative=True)
+    kept = weight > 0
     if classes is not None:
         y = codes_in(classes, y, kept, "validation")
     return WeightedRows(inputs[kept], y[kept], weight[kept])

@@ -269,6 +269,8 @@ def mean_of_results(
         statistics["data_standard_error"] = float(np.sqrt(rows))
     published = np.array([result.published for result in results])
     of_published = mean_of_runs(published, 0.0, **how | {"method": "runs"})
+    if auditor.interval is None:
+        of_published = of_published._replace(low=np.nan, high=np.nan)
     numbers: dict[str, Any] = {name: float(number) for name, number in mean._asdict().items()}
     return replace(
         first,

@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from skbiasamp._input.checks import Array, Names, check_count
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import check_lengths, to_native
-from skbiasamp._input.errors import InputError, quote
+from skbiasamp._input.errors import InputError, InputTypeError, quote
 from skbiasamp._input.options import Option, PositionalOption, WithOptions
 from skbiasamp._utils.compat import Interval, StrOptions, check_sample_weight, take_rows
 from skbiasamp._utils.docstrings import filling
@@ -38,6 +38,7 @@ from skbiasamp.attackers import networks as mlp
 from skbiasamp.attackers.networks import import_torch, make_module, seeded
 from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.metrics import LeakageAuditor
+from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.mitigation._pairs import checked_data, input_errors, read_pairs
 
 _ADVERSARY_WIDTH = 64
@@ -361,6 +362,9 @@ class AdversarialClassifier(
         """
         check_count("seeds", seeds)
         leakage = LeakageAuditor(equalize="f1", n_draws=3) if auditor is None else auditor
+        if not isinstance(leakage, BaseAuditor):
+            text = "{auditor} must be one auditor, such as LeakageAuditor(); got {kind}."
+            raise InputTypeError(text, kind=type(leakage).__name__)
         attribute = self._sensitive(X, sensitive_features, "path")
         values, rows = np.ravel(as_numbers(weights, "weights")).tolist(), []
         with progress("adversarial training", seeds * len(values)) as step:

@@ -480,6 +480,7 @@ class ComparisonDisplay(RowsDisplay, TableDisplay):
             This Display.
         """
         check_option("kind", kind, ("differences", "values"))
+        check_option("sides", self.sides, ("signed", "attack", "both"))
         drawn = self._strongest("difference", max_rows)
         shown = self.table.iloc[drawn]
         differing = [name for name in ("metric", "model") if self.table[name].nunique() > 1]
