@@ -459,6 +459,17 @@ def columns_of_numbers():
     return skbiasamp.audit_frame(frame, **named, **how)
 
 
+@scenario
+def columns_within_a_limit():
+    """Audit two columns, each on its own, of which one has three groups."""
+    labels, predicted, team = rows_of(WIDENED)
+    shop = np.array(["north", "south", "west"])[np.arange(len(labels)) % 3]
+    frame = pd.DataFrame({"y": labels, "p": predicted, "team": team, "shop": shop})
+    named = {"target": "y", "prediction": "p", "sensitive": ["team", "shop"]}
+    how = {"groups": "marginal", "auditor": DirectionalAuditor(reference="test"), "limit": 0.005}
+    return skbiasamp.audit_frame(frame, **named, **how, random_state=0)
+
+
 def audit_of_classes():
     """Audit three classes, of which one group gets another one less often."""
     n, names = 500, ["granted", "review", "no"]
@@ -492,8 +503,15 @@ def comparison_of(rates, models, **options):
     """Compare models that predict groups so often, the first in the order of names."""
     labels, _, groups = rows_of(rates)
     rows = {name: rows_of({g: (rates[g][0], p) for g, p in of.items()})[1] for name, of in models}
-    auditor = DirectionalAuditor(reference="test")
-    return skbiasamp.compare(labels, rows, sensitive_features=groups, auditor=auditor, **options)
+    options = {"auditor": DirectionalAuditor(reference="test"), **options}
+    return skbiasamp.compare(labels, rows, sensitive_features=groups, **options)
+
+
+def comparison_of_classes(old, new):
+    """Compare models that predict the classes of two groups, the old one as they are labelled."""
+    (labels, new), group = map(np.concatenate, (old, new)), np.repeat(["a", "b"], len(old[0]))
+    how = {"auditor": DirectionalAuditor(reference="test"), "random_state": 0}
+    return skbiasamp.compare(labels, {"old": labels, "new": new}, sensitive_features=group, **how)
 
 
 # Shares of the groups that are labelled and predicted the task.
@@ -561,6 +579,16 @@ SITUATIONS = {
         {"a": WIDENED["b"], "A": WIDENED["a"]}, favourable=1
     ),
     "two classes are wanted": audit_of_classes,
+    "a group stays and loses beside the others": lambda: audit_of(
+        {"a": (0.3, 0.3), "b": (0.5, 0.7), "c": (0.4, 0.6)}, favourable=1
+    ),
+    "a model changes classes of one group": lambda: comparison_of_classes(
+        [["x"] * 300 + ["y"] * 700, ["x"] * 500 + ["y"] * 300 + ["z"] * 200],
+        [["x"] * 300 + ["y"] * 700, ["x"] * 800 + ["y"] * 200],
+    ),
+    "guesses of two models": lambda: comparison_of(
+        WIDENED, [FAIR, BIASED], auditor=DPAAuditor(random_state=0, quality="confidence")
+    ),
     "a smaller gap": lambda: comparison_of(WIDENED, [BIASED, FAIR]),
     "a larger gap": lambda: comparison_of(WIDENED, [FAIR, BIASED]),
     "smaller gaps": lambda: comparison_of(
