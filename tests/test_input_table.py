@@ -375,6 +375,18 @@ OPTIONS = [
             (skbiasamp.compare, {"a": HIRED, "b": PREDICTED}), (skbiasamp.explain, PREDICTED),
         ]
     ),
+    (
+        lambda: skbiasamp.explain(*QUICK, **BY, y_score=np.linspace(0.1, 0.9, N), attributions=X),
+        "attributions", "must sum to its y_score, up to a constant",
+    ),
+    (
+        lambda: skbiasamp.explain(count(pred=PREDICTED)).subgroups(FRAME),
+        "frame", "must name columns of the rows that were passed; got DataFrame",
+    ),
+    (
+        lambda: skbiasamp.selection_rates([1, 2] * (N // 2), **BY),
+        "favourable", "holds the classes 1 and 2",
+    ),
     (lambda: skbiasamp.audit(*QUICK, SEX), "y_pred", "audit(y_true, y_pred, sensitive_features="),
     (lambda: skbiasamp.audit(*QUICK, sensitive=SEX), "sensitive", "mean 'sensitive_features'?"),
     (lambda: skbiasamp.audit(FRAME), "y_true", "skbiasamp.audit_frame(frame, target=..., "),

@@ -246,6 +246,8 @@ def explained(
     whole, tables = _parts_of(divided, train)
     if attributions is not None:
         values = _attributions_of(attributions)
+        if scores is not None:
+            _check_sums(values, as_numbers(scores, "y_score"))
         features = _of_features(source, values, divided.cells, whole)
         values = _attributions_of(attributions, "data") or values
         groups = source.labels["sensitive_features"]
@@ -377,6 +379,17 @@ def _attributions_of(attributions: Any, what: str = "values") -> dict[Hashable, 
         return {}
     columns = columns_of(to_native(attributions, "attributions"))
     return {name: as_numbers(column, "attributions") for name, column in columns}
+
+
+def _check_sums(values: Mapping[Hashable, Any], scores: Any) -> None:
+    """Raise if the attributions of rows do not sum to their scores, up to a constant."""
+    score = scores if scores.ndim == 1 else scores[:, -1]
+    left = score - np.sum(list(values.values()), axis=0)
+    if np.nanstd(left) > 0.05 * np.nanstd(score):
+        raise InputError(
+            "The {attributions} of a row must sum to its {y_score}, up to a constant, and do not: "
+            "pass scores on their scale, such as log-odds, or leave {y_score} out."
+        )
 
 
 def _with_proxies(
