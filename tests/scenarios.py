@@ -260,7 +260,8 @@ def matched_pairs():
 @scenario
 def explanation():
     rows = ROWS()
-    attributions = pd.DataFrame({"age": rows["weight"] - 1.5, "years": rows["cook_score"] - 0.5})
+    score, age = rows["cook_score"], 0.3 * (rows["weight"] - 1.5)
+    attributions = pd.DataFrame({"age": age, "years": score - age - 0.5})
     how = {"y_score": rows["cook_score"], "given": rows["grade"], "attributions": attributions}
     return explained(rows, **how, **trained(TRAIN()))
 

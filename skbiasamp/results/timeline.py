@@ -168,14 +168,19 @@ class Timeline(Paged, OfMetric):
 
     @property
     def causes(self) -> list[str]:
-        """What raised an alarm: "the value", or pairs of group and task, by their change."""
+        """What raised an alarm: "the value", or pairs of group and task, the most moved first."""
         if self.first_alarm is None:
             return []
         causes = ["the value"] if bool(self._watched["cause"].str.contains("value").any()) else []
         pairs = self.pairs[self.pairs["alarm"].astype(bool)] if len(self.pairs) else self.pairs
-        pairs = pairs.sort_values("difference", key=abs, ascending=False, kind="stable")
         several = len(self.pairs) > 0 and self.pairs["task"].nunique() > 1
-        for group, task in dict.fromkeys(zip(pairs["group"], pairs["task"], strict=True)):
+        since = (self._watched["period"] == self.onset).cummax()
+        moved = self._moved(self._watched["period"][since])
+        ranks = {(each.group, each.task): rank for rank, each in enumerate(moved)}
+        named = dict.fromkeys(zip(pairs["group"], pairs["task"], strict=True))
+        for group, task in sorted(
+            named, key=lambda pair: ranks.get((name_of(pair[0]), task_of(pair[1])), len(ranks))
+        ):
             columns = self.group_columns if isinstance(group, tuple) else ()
             name = group_of(group, columns)
             causes.append(f"{name} and “{task_of(task)}”" if several else name)
