@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars
 from document_parts import part_of
+from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
@@ -658,6 +659,95 @@ def pictures_of_pages():
         for tag in re.findall("<[^/>][^>]*>[^<]*", picture)
     ]
     return pd.DataFrame([*dict.fromkeys(said)], columns=["page", "drawn"]).set_index("page")
+
+
+def labels_of(kind):
+    """Return labels, predictions of two models and groups of rows of a kind, and training rows."""
+    rows, many, train, of_tasks = ROWS(), MANY(), TRAIN(), MANY_TRAIN()
+    turned = rows["grade"].where(rows["person"] % 4 > 0, "a")
+    return {
+        "one task": (rows["cook"], rows["cook_new"], rows["cook_old"], rows["sex"], train["cook"]),
+        "scores": (rows["cook"], rows["cook_score"], rows["cook_old"], rows["sex"], train["cook"]),
+        "tasks": (many[TASKS], many[NEW], many[OLD], many["sex"], of_tasks[TASKS]),
+        "classes": (rows["grade"], turned, turned.to_numpy()[::-1], rows["region"], train["grade"]),
+        "groups": (rows["cook"], rows["cook_new"], rows["cook_old"], rows["region"], train["cook"]),
+    }[kind]
+
+
+def shown(number):
+    """Return a number to four digits: the last may differ between processors."""
+    return f"{number:#.4g}" if isinstance(number, float) else str(number)
+
+
+def ways_of(n):
+    """Return how rows may count: each as one, with weights, or in clusters."""
+    person, some = np.arange(n) * 7 % 90, np.arange(n) % 5 == 0
+    fractional = 0.5 + np.arange(n) % 11 / 4
+    return {
+        "rows": {},
+        "whole weights": {"sample_weight": 1 + np.arange(n) % 3},
+        "fractional weights": {"sample_weight": fractional},
+        "few fractional weights": {"sample_weight": np.where(some, fractional, 1 + person % 3)},
+        "clusters": {"clusters": person, "sample_weight": np.where(some, 2, 1)},
+    }
+
+
+def numbers_in(result):
+    """Return the numbers of a result, and the mean size of each column of its table."""
+    names = ("value", "low", "high", "p_value", "published", "published_low", "published_high")
+    numbers = {name: getattr(result, name) for name in names if hasattr(result, name)}
+    tables = {"": result.table, "of pairs ": getattr(result, "pairs", None)}
+    for of, table in tables.items():
+        columns = (
+            []
+            if table is None
+            else table.select_dtypes("number").drop(columns="task", errors="ignore")
+        )
+        numbers |= {f"{of}{name}": table[name].abs().mean() for name in columns}
+    return {name: number for name, number in numbers.items() if number == number}
+
+
+EVERY_WAY = [
+    DirectionalAuditor(),
+    DirectionalAuditor(base="train"),
+    MALSAuditor(),
+    MultiAttributeAuditor(max_size=2),
+    MultiAttributeAuditor(formula="published", reference="test", combinations="all", max_size=2),
+    NumericAuditor(),
+    metrics.BiasDisparityAuditor(),
+    metrics.DifferentialFairnessAuditor(concentration=1),
+    metrics.LabelAuditor(),
+    metrics.PercentageAuditor(),
+    LeakageAuditor(attacker=ExactAttacker(), cv=None, n_draws=2, random_state=0),
+]
+
+
+KINDS = ("one task", "scores", "tasks", "classes", "groups")
+
+
+def numbers_of(kind, way):
+    """Yield the numbers of each metric for rows of a kind that count in some way."""
+    true, pred, other, group, learned = labels_of(kind)
+    of_train = (MANY_TRAIN() if kind == "tasks" else TRAIN())[group.name]
+    given = {"sensitive_features": group, **ways_of(len(group))[way]}
+    for auditor in EVERY_WAY:
+        try:
+            fitted = clone(auditor).fit(learned, sensitive_features=of_train)
+            models = fitted.compare(true, {"a": other, "b": pred}, **given)
+            results = {"audit": fitted.audit(true, pred, **given), "comparison": models}
+            numbers = {verb: numbers_in(result) for verb, result in results.items()}
+        except ValueError as error:
+            numbers = {"error": {"text": str(error)[:60]}}
+        for verb, own in numbers.items():
+            text = " ".join(f"{name}={shown(number)}" for name, number in own.items())
+            yield kind, way, " ".join(str(auditor).split()), verb, text
+
+
+@scenario
+def numbers_of_every_way():
+    """Return the numbers of each metric for rows that count in any way."""
+    rows = [row for kind in KINDS for way in ways_of(1) for row in numbers_of(kind, way)]
+    return pd.DataFrame(rows, columns=["rows", "count as", "auditor", "verb", "numbers"])
 
 
 def reports_of_doubtful_rows():
