@@ -674,9 +674,13 @@ def labels_of(kind):
     }[kind]
 
 
-def shown(number):
-    """Return a number to four digits: the last may differ between processors."""
-    return f"{number:#.4g}" if isinstance(number, float) else str(number)
+def in_a_line(numbers):
+    """Return numbers to four digits: the last may differ between processors."""
+    return " ".join(
+        f"{name}={number:#.4g}" if isinstance(number, float) else f"{name}={number}"
+        for name, number in numbers.items()
+        if number == number
+    )
 
 
 def ways_of(n):
@@ -693,18 +697,19 @@ def ways_of(n):
 
 
 def numbers_in(result):
-    """Return the numbers of a result, and the mean size of each column of its table."""
+    """Return the numbers of a result, and a sum of each column of its tables."""
     names = ("value", "low", "high", "p_value", "published", "published_low", "published_high")
     numbers = {name: getattr(result, name) for name in names if hasattr(result, name)}
-    tables = {"": result.table, "of pairs ": getattr(result, "pairs", None)}
-    for of, table in tables.items():
-        columns = (
-            []
-            if table is None
-            else table.select_dtypes("number").drop(columns="task", errors="ignore")
-        )
-        numbers |= {f"{of}{name}": table[name].abs().mean() for name in columns}
-    return {name: number for name, number in numbers.items() if number == number}
+    numbers |= dict(sums_in(result.table))
+    if hasattr(result, "pairs"):
+        numbers |= {f"of pairs {name}": size for name, size in sums_in(result.pairs).items()}
+    return numbers
+
+
+def sums_in(table):
+    """Return of each column of numbers a sum in which sign and place of each number matter."""
+    numbers = table.select_dtypes("number").drop(columns="task", errors="ignore")
+    return numbers.mul(np.arange(1, len(table) + 1) ** 0.5, axis=0).sum(min_count=1)
 
 
 EVERY_WAY = [
@@ -739,8 +744,29 @@ def numbers_of(kind, way):
         except ValueError as error:
             numbers = {"error": {"text": str(error)[:60]}}
         for verb, own in numbers.items():
-            text = " ".join(f"{name}={shown(number)}" for name, number in own.items())
-            yield kind, way, " ".join(str(auditor).split()), verb, text
+            yield kind, way, " ".join(str(auditor).split()), verb, in_a_line(own)
+    for name, table in tables_of(kind, way).items():
+        yield kind, way, "", name, in_a_line(sums_in(table))
+
+
+def tables_of(kind, way):
+    """Return rates, bounds of rows without a group, and parts of the value, as tables."""
+    true, pred, _, group, _ = labels_of(kind)
+    options = ways_of(len(group))[way]
+    lacking = group.where(np.arange(len(group)) % 11 > 0)
+    known = {"sensitive_features": lacking, "missing": "bounds", **options}
+    if kind == "classes":
+        known["favourable"] = "a"
+    auditor = DirectionalAuditor(reference="test")
+    report = skbiasamp.audit(true, pred, auditor=auditor, random_state=0, **known)
+    given = np.arange(len(group)) % 3
+    parts = skbiasamp.explain(true, pred, sensitive_features=group, given=given, **options)
+    tables = {"report": report.rates, "explain": parts.to_frame()}
+    if report.unknown is not None:
+        tables["unknown"] = pd.DataFrame([vars(report.unknown)])
+    if kind != "scores":
+        tables["rates"] = skbiasamp.selection_rates(pred, y_true=true, **known).table
+    return tables
 
 
 @scenario
