@@ -12,23 +12,33 @@ import pytest
 from hostile import FRAME, HIRED, PREDICTED, SEX, SKIN, TAGS, N, Odd, X
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import skbiasamp
 from skbiasamp import (
+    AuditedClassifier,
     Contingency,
     DirectionalAuditor,
     LeakageAuditor,
+    LICAuditor,
     MALSAuditor,
     MultiAttributeAuditor,
+    NumericAuditor,
     amplification_scorer,
     cross_audit,
+    metrics,
+    mitigation,
+    model_selection,
+    text,
 )
-from skbiasamp.attackers import MLPAttacker
+from skbiasamp.attackers import ExactAttacker, MLPAttacker
+from skbiasamp.cli import main
 from skbiasamp.datasets import load_colored_digits, make_biased_classification
-from skbiasamp.inference import adjust_p_values, paired_p_values
+from skbiasamp.inference import adjust_p_values, paired_p_values, required_rows
 from skbiasamp.metrics import (
     directional_amplification,
     function_of,
@@ -38,6 +48,7 @@ from skbiasamp.mitigation import (
     AdversarialClassifier,
     search,
 )
+from skbiasamp.results import find_changed_rows
 from skbiasamp.testing import assert_amplification
 
 NAN, INF = float("nan"), float("inf")
@@ -50,6 +61,9 @@ TURNED = TWO[["b", "a"]]
 BOTH = pd.DataFrame({"sex": SEX, "skin": SKIN})
 CAPTIONS = [f"a {'woman' if one == 'f' else 'man'} with {i} bikes" for i, one in enumerate(SEX)]
 QUICK = (HIRED, PREDICTED)
+NAMED = {"target": "hired", "prediction": "pred", "sensitive": "sex"}
+LAZY = pl.from_pandas(FRAME).lazy()
+LINEAR = LogisticRegression()
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
 
 
@@ -92,6 +106,23 @@ def table(values, index=("f", "m"), columns=(1,)):
 
 def towards_groups():
     return fitted(direction="T->A")
+
+
+def curve(scores=X["b"], **options):
+    return model_selection.amplification_curve(HIRED, scores, **BY, **options)
+
+
+def crossed(estimator, **options):
+    return cross_audit(estimator, X, HIRED, **{"auditor": DirectionalAuditor()} | BY | options)
+
+
+def over(frame=FRAME, **options):
+    frame = frame.assign(day=pd.date_range("2026-01-01", periods=N, freq="5D"))
+    return skbiasamp.audit_over(frame, **{"time": "day", **NAMED, **options})
+
+
+def of_texts(y_pred=CAPTIONS, auditor=None, **options):
+    return skbiasamp.audit(CAPTIONS, y_pred, **BY, auditor=auditor or LICAuditor(), **options)
 
 
 def of_counts(n):
@@ -433,14 +464,196 @@ TESTS = [
     ),
     (lambda: AUDITED().strongest("3"), "n", "0 or more"),
 ]
+TEXTS = [
+    *(
+        (lambda words=words: text.WordMasker(words=words).fit(["a man"]), "words", seen)
+        for words, seen in [({"a": "man"}, "a list of words, or a dict"), ([1], "words; got 1"),
+            ([], "a word; got []"), ({}, "a word; got {}")]
+    ),
+    (lambda: text.WordMasker().fit("a man"), "X", "a list of texts; got one text"),
+    *(
+        (lambda given=given: text.WordMasker(words=["man"], placeholder=given).fit(["a man"]),
+         "placeholder", seen)
+        for given, seen in [({"words": 1}, "text; got 1"), ("", "be empty; got ''")]
+    ),
+    (lambda: text.WordListLabeler({1: ["x"]}).fit_transform(["a"]), "labels", "by text; got 1"),
+    (lambda: text.WordListLabeler({}).fit_transform(["a"]), "labels", "must name a task; got {}"),
+    (lambda: text.label_columns(FRAME, {"sex": ["cook"]}, "job", target_texts="job"),
+     "labels", "names a label 'sex', and a column that holds something else"),
+    (lambda: text.label_columns(FRAME, {"a": ["cook"]}, 3), "texts", "name columns by text; got 3"),
+    (lambda: of_texts(AGES), "y_pred", "must hold texts; got 20.5"),
+    (lambda: of_texts(y_train=CAPTIONS), "y_train", "is not used by metrics of texts"),
+    (lambda: of_texts(auditor=[LICAuditor(), LeakageAuditor()]), "auditor", "all read texts, or"),
+]  # fmt: skip
+NUMBERS = [
+    (lambda: fitted().fit(count(AGES, numbers=True)), "y_train", "count them without numbers=True"),
+    (lambda: NumericAuditor().fit(count()), "y_train", "needs numbers: count them with numbers"),
+    (lambda: skbiasamp.selection_rates(count(AGES, AGES, numbers=True)),
+     "y_pred", "holds numbers, and rates are of labels"),
+    (lambda: skbiasamp.selection_rates(HALF, **BY, scores=True, threshold=0.5),
+     "threshold", "not both: each says who is selected"),
+    (lambda: skbiasamp.audit(AGES, AGES, **BY, given=JOBS, auditor=NumericAuditor()),
+     "given", "not used by metrics of numbers"),
+    (lambda: count(AGES, numbers=True, threshold=0.5), "threshold", "rows hold numbers: leave"),
+    (lambda: leakage().fit(HIRED, **BY).score(*QUICK, sensitive_features=AGES),
+     "sensitive_features", "of one kind in training and audited rows"),
+    (lambda: curve().at([0.1, NAN]), "threshold", "must be a number, or several; got"),
+    (lambda: curve(np.empty((N, 0))), "y_score", "is empty: pass a score for each row"),
+    (lambda: curve(X), "y_score", "has 3 columns and y_true is one column"),
+    (lambda: curve([3] * N), "y_score", "holds only 3: pass limits"),
+    *(
+        (lambda limits=limits: curve(limits=limits), "limits", f"first; got {limits!r}")
+        for limits in (5, "ab", (0, 1, 2), (0, NAN), (1, 1))
+    ),
+    (lambda: metrics.FunctionAuditor(len, percent=True).audit(*QUICK, **BY, sample_weight=HALF),
+     "sample_weight", "calls a function of rows"),
+    (lambda: metrics.FunctionAuditor(lambda *rows: rows, percent=True).audit(*QUICK, **BY),
+     "function", "mapping of names to numbers; got tuple"),
+    (lambda: required_rows(0, changed=0.2), "effect", "must be a positive number; got 0"),
+    (lambda: required_rows(0.1), "changed", "or the result of a small audit"),
+    (lambda: required_rows(0.1, changed=0.05), "changed", "a share of rows of effect or more"),
+    (lambda: required_rows(0.1, changed=0.2, groups=(0.5, 0.4)), "groups", "that sum to 1; got"),
+    (lambda: paired_p_values(10**400, 1), "gained", "too large for a float"),
+    (lambda: measure(base=table([["half"]] * 2)), "base", "hold numbers, and none may be missing"),
+    (lambda: ExactAttacker().fit(X, HIRED, sample_weight=1j), "sample_weight", "got complex ones"),
+    (lambda: leakage(quality=lambda y_true, y_pred: "x").audit(*QUICK, **BY),
+     "quality=<lambda>", "must return a number; it returned 'x'"),
+]  # fmt: skip
+QUERIES = [
+    (lambda: skbiasamp.audit_frame(LAZY, **NAMED, weight="job"),
+     "column 'job' (weight)", "must hold numbers; got values of type String"),
+    (lambda: skbiasamp.audit_frame(LAZY, **NAMED | {"prediction": "sex"}, threshold=0.5),
+     "column 'sex' (prediction)", "must hold numbers if there is a threshold; got type String"),
+    (lambda: Contingency.from_frame(LAZY.with_columns(both=pl.concat_list("hired", "pred")),
+     target="both", sensitive="sex"),
+     "target", "holds List(Int64). Make a column of each value first"),
+    (lambda: Contingency.from_frame(LAZY, target=["hired", "w"], sensitive="sex", cluster="job",
+     joint=False), "column 'job' (cluster)", "cannot be kept if an engine sums 2"),
+    (lambda: Contingency.from_frame(FRAME, **NAMED, cluster="job").to_frame(),
+     "cluster", "which rows are of one cluster: use to_json"),
+    (lambda: over(time="w"), "time", "must hold dates or times, or text such as '2026-11-21'; got"),
+    (lambda: over(time=None), "time", "must name the column of dates or times; got None"),
+    (lambda: over(reference=11), "reference", "number of first periods from 1 to 4, which"),
+    (lambda: over(reference=0.5), "reference", "the name of a period, or a Contingency; got float"),
+    (lambda: over(reference=1), "reference", "has rows of one group only, 'f', and other periods"),
+    (lambda: over(FRAME.assign(sex=["f", "m"] * (N // 2)), prediction=None),
+     "prediction", "nothing to audit"),
+    (lambda: over(auditor=metrics.MatchedPairsAuditor()), "auditor", "which needs single rows"),
+    (lambda: skbiasamp.explain(*QUICK, **BY, score="p"), "score", "names a column of a frame"),
+    (lambda: skbiasamp.explain(FRAME, **NAMED, attributions=X), "attributions", "need arrays"),
+    (lambda: skbiasamp.explain(TAGS, TAGS, **BY, attributions=X),
+     "attributions", "are of one task"),
+    (lambda: skbiasamp.explain(*QUICK, **BY).subgroups(pd.DataFrame({"n": range(N)})),
+     "frame", "no value of 'n' is in 100 rows. Bin numbers first"),
+    (lambda: skbiasamp.explain(HIRED * 20, PREDICTED * 20, sensitive_features=[*range(240)] * 2),
+     "sensitive_features", "240"),
+    (lambda: skbiasamp.explain(count(HIRED, PREDICTED, BOTH), given=["sex", "skin"]),
+     "given", "some columns of groups, but not all of 'sex' and 'skin'"),
+    *(
+        (lambda pair=pair: find_changed_rows(TAGS, TAGS, sensitive_features=BOTH, pair=pair),
+         "pair", seen)
+        for pair, seen in [
+            ("f", "a group and a task, or a row of a result; got 'f'"),
+            (("f", 0), "each sensitive column; got 'f'"), ((("f", "dark"), 7), "names the task 7")]
+    ),
+]  # fmt: skip
+MODELS = [
+    (lambda: crossed(LINEAR, reference="a"), "reference", "names one of several classifiers, and"),
+    (lambda: crossed({"a": LINEAR, "b": 3}), "estimator['b']", "must be a classifier; got 3"),
+    (lambda: crossed([LINEAR]), "estimator", "must be a classifier, or a dict of classifiers by"),
+    (lambda: crossed({str(a): AuditedClassifier(LINEAR, auditor=a) for a in (DirectionalAuditor(),
+     MALSAuditor())}, auditor=None),
+     "estimator", "with different auditors: DirectionalAuditor(), M"),
+    (lambda: crossed({name: AuditedClassifier(LINEAR, sensitive=name) for name in ("sex", "a")},
+     sensitive_features=None), "estimator", "different sensitive features: 'sex', 'a'"),
+    (lambda: crossed(LINEAR, cv=1), "cv", "must be 2 folds or more, a splitter"),
+    (lambda: crossed(LINEAR, cv=20), "cv", "cannot divide these rows: n_splits=20"),
+    (lambda: AuditedClassifier(LINEAR, sensitive="a").fit(pd.concat([X, X], axis=1), HIRED),
+     "X", "more than one column called 'sex'"),
+    (lambda: AuditedClassifier(LINEAR, sensitive=0).fit(AGES, HIRED), "X", "its shape is (24,)"),
+    (lambda: AuditedClassifier(MultiOutputClassifier(LINEAR)).fit(X, TAGS[:, :1], **BY),
+     "y", "has one column, and MultiOutputClassifier learns"),
+    (lambda: AuditedClassifier(KNeighborsClassifier()).fit(X, HIRED, sample_weight=HALF),
+     "sample_weight", "KNeighborsClassifier takes no"),
+    (lambda: AuditedClassifier(LINEAR, auditor=[]).fit(X, HIRED, **BY), "auditor", "an empty list"),
+    (lambda: skbiasamp.audit(*QUICK, **BY, auditor=[]), "auditor", "an empty list: pass one"),
+    (lambda: amplification_scorer(MALSAuditor())(LINEAR.fit(X, HIRED), X, HIRED, **BY),
+     "amplification_scorer(MALSAuditor())", "has an auditor without training labels"),
+    (lambda: amplification_scorer(DirectionalAuditor("T->A", reference="test"))(LINEAR.fit(X,
+     HIRED), X, HIRED, **BY),
+     "direction='T->A'", "needs predictions of the sensitive feature, and the model has no"),
+    (lambda: model_selection.class_scorers(JOBS, "f1"), "metric", "of two classes; got 'f1'"),
+    *(
+        (lambda y=y: model_selection.BaseRateThresholdClassifier(
+            LINEAR.fit(X, HIRED), cv="prefit").fit(X, HIRED, y_train=y), "y_train", seen)
+        for y, seen in [(TAGS, "has 2 tasks, and y has 1"),
+            (np.array(["no", "yes"]), "holds 'no', which is no class of y: 0 and 1")]
+    ),
+    (lambda: mitigation.DomainIndependentClassifier(LINEAR).fit(X, np.column_stack([HIRED,
+     [1] * 12 + [0, 1] * 6]), **BY),
+     "group 'f'", "All 12 rows of group 'f' have task 1: the group's own classifier cannot"),
+    (lambda: mitigation.DomainIndependentClassifier(Perceptron(), calibration=None).fit(X, HIRED,
+     **BY), "estimator", "must have predict_proba if calibration=None"),
+    (lambda: mitigation.MixedClassifier(LINEAR,
+     mitigation.CorpusConstraintClassifier(LINEAR)).fit(X, HIRED, **BY),
+     "mitigation", "without the sensitive feature; CorpusConstraintClassifier needs it"),
+    (lambda: search(LINEAR, X, HIRED, **BY, candidates={"none": LINEAR}), "candidates", "'none'"),
+    *(
+        (lambda models=models: skbiasamp.compare(HIRED, models, **BY), name, seen)
+        for models, name, seen in [({}, "y_preds", "is an empty dict: pass"),
+            ({"a": HIRED, "b": None}, "y_preds['b']", "is None: pass the predictions of every"),
+            ({1: HIRED, "b": HIRED}, "y_preds", "names a model 1. Name models with text"),
+            ({"a": [HIRED] * 2, "b": HIRED}, "y_preds", "for every model; 'b' does not")]
+    ),
+    (lambda: skbiasamp.compare(None, dict(TWO), sensitive_features={"a": SEX}, y_train=HIRED,
+     sensitive_train=SEX), "sensitive_features", "must be a dict of all models in y_preds"),
+    (lambda: count(HIRED, HIRED, y_preds={"a": HIRED}), "y_preds", "of several, not both"),
+    (lambda: runs([None, None]), "y_preds", "holds no predictions"),
+]  # fmt: skip
+AUDITORS = [
+    (lambda: DirectionalAuditor().audit(*QUICK, SEX), "audit", "takes y_true and y_pred by"),
+    *(
+        (lambda one=one: skbiasamp.audit(*QUICK, **BY, favourable=one), "favourable", f"{one}.")
+        for one in ([0, 1], [])
+    ),
+    (lambda: metrics.MatchedPairsAuditor().audit(HIRED, sensitive_features=SEX, pairs=None),
+     "pairs", "is None"),
+    (lambda: metrics.matched_difference([1, 0, 1, 0, 0, 1], sensitive_features=list("fmxfmx"),
+     pairs=list("aaabbb")),
+     "MatchedPairsAuditor", "There are 3 differences, and a number is"),
+    (lambda: metrics.DifferentialFairnessAuditor(reference="test").audit(*[np.tile(np.eye(250,
+     dtype=int), (40, 1))] * 2, sensitive_features=np.arange(1e4) // 250),
+     "interval", "needs at most 10,000 pairs of groups and outcomes; got 390,000"),
+    *(
+        (lambda given=given: leakage().fit(HIRED, **BY, validation=given), "validation", seen)
+        for given, seen in [(QUICK, "got tuple"), (count(), "predictions; got labels alone")]
+    ),
+    (lambda: leakage(cv=5).audit(*QUICK, **BY, clusters=SEX), "cv", "5 folds and 2 clusters"),
+    (lambda: score(clusters=TWO), "clusters", "must be one column of ids; got 2 columns"),
+    (lambda: score(clusters=SEX[:5]), "clusters", "5 rows but y_true has 24"),
+    (lambda: assert_amplification(0.1), "report", "an AuditReport or an AuditResult; got float"),
+    (lambda: function_of(3), "auditor", "must be the class of an auditor; got 3"),
+    (lambda: function_of(MALSAuditor, without="ties"), "without", "a list of names; got 'ties'"),
+    (lambda: Contingency.sum([]), "contingency", "to sum: the list is empty"),
+    (lambda: count(TAGS).with_positive(1), "pos_label", "y_true is an indicator matrix"),
+    (lambda: AUDITED(interval=None).worst(), "interval", "There are no simultaneous intervals"),
+    (lambda: AUDITED().to_json("a\0b"), "path", "must hold no NUL character"),
+    (lambda: count(sex=BOTH, groups="marginal", min_rows=5), "min_rows", "is for groups='inter"),
+    (lambda: count(sex={"a": ["b=c", "x"] * 12, "a=b": ["c", "d"] * 12}, groups="marginal"),
+     "sensitive_features", "would be 'a=b=c'"),
+    (lambda: count(np.array(["a\ud800"] * N)), "y_true", r"is no Unicode, 'a\ud800'"),
+    (lambda: count(sex=[pd.Timestamp("2026-01-01"), pd.Timestamp("2026-01-01", tz="UTC")] * 12),
+     "sensitive_features", "times in one time zone"),
+]  # fmt: skip
 TABLE = {
     "shape": SHAPES, "value": VALUES, "count": COUNTS, "lacking": LACKING, "option": OPTIONS,
-    "report": REPORTS, "test": TESTS,
+    "report": REPORTS, "test": TESTS, "text": TEXTS, "number": NUMBERS, "query": QUERIES,
+    "model": MODELS, "auditor": AUDITORS,
 }  # fmt: skip
 
 
-def AUDITED():
-    return DirectionalAuditor(reference="test").audit(HIRED, PREDICTED, **BY)
+def AUDITED(**options):
+    return DirectionalAuditor(reference="test", **options).audit(HIRED, PREDICTED, **BY)
 
 
 @pytest.mark.parametrize(
@@ -499,6 +712,45 @@ def test_weights_that_stand_for_too_many_rows_are_refused():
         lambda: MLPAttacker(max_epochs=1).fit_many(X, HIRED, [10**12] * N),
     ):
         refused(call, "sample_weight", "rows: divide it")
+
+
+@needs_torch
+def test_networks_and_tensors_are_refused_by_name():
+    from torch import tensor
+
+    model = AdversarialClassifier
+    refused(lambda: model(balance="class").fit(X, TAGS, **BY), "y", "is multilabel: pass balance=")
+    empty = {"hidden_layer_sizes": ()}
+    refused(lambda: model(**empty).fit(X, HIRED, **BY), *empty, "is empty. Pass a width for each")
+    refused(lambda: count(pd.Series([None, *[tensor(1)] * 23])), "y_true", "it holds tensors")
+
+
+NAMES = "--target h --prediction p --sensitive s"
+LINES = [
+    ("demo --folder none", "--folder none: there is no such folder; create it first"),
+    (f"audit zero.csv {NAMES}", "zero.csv is no text file: it has bytes of value 0"),
+    (f"audit twice.jsonl {NAMES}", "line 1, is no JSON object of single values: it has two values"),
+    (f"audit . {NAMES}", ". is a folder: name files, such as './*.parquet'"),
+    (f"audit t.csv {NAMES} --json x\0y", r"must hold no NUL character; got 'x\x00y'"),
+    (f"compare t.csv {NAMES}", "--prediction: must be a model's name and its column, such as"),
+    (f"compare a=t.csv a=u.csv {NAMES}", "argument TEST: each model is named once"),
+    ("audit t.csv --target h --sensitive s --text p --labels none.json", "--labels: there is no"),
+    ("audit t.csv --target h --target-text p --sensitive s --text p --labels x", "pass one of"),
+]
+
+
+def test_command_lines_are_refused_by_name(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("h,p,s\n0,1,2\n")
+    (tmp_path / "zero.csv").write_bytes(b"h,p,s\n\0\0\0,1,2\n")
+    (tmp_path / "twice.jsonl").write_text('{"h": 1, "h": 2, "p": 0, "s": 1}\n')
+    for line, seen in LINES:
+        try:
+            code = main(line.split(" "))
+        except SystemExit as ended:
+            code = ended.code
+        assert code == 2
+        assert seen in capsys.readouterr().err
 
 
 def test_what_is_unusual_but_clear_is_read():
