@@ -292,7 +292,7 @@ class FunctionAuditor(BaseAuditor):
         named = dict(number) if isinstance(number, Mapping) else {"(all)": number}
         try:
             return {name: float(each) for name, each in named.items()}
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             raise InputTypeError(
                 "function must return a number, or a mapping of names to numbers; got {seen}.",
                 seen=type(number).__name__,

@@ -179,8 +179,9 @@ class LabelledRows(NamedTuple):
 def splits_of(cv: Any, X: Any, strata: Any, groups: Any, rng: np.random.RandomState) -> list[Any]:
     """Return the positions of the training and test rows of folds."""
     rows = np.arange(len(strata))  # a splitter may also give masks, or count from the end
+    splitter = _splitter(cv, strata, rng)
     try:
-        cut = list(_splitter(cv, strata, rng).split(X, strata, groups))
+        cut = list(splitter.split(X, strata, groups))
     except ValueError as error:
         raise InputError("{cv} cannot divide these rows: {error}", error=error) from error
     splits = [tuple(take_rows(rows, part) for part in both) for both in cut]
@@ -202,8 +203,8 @@ def _splitter(cv: Any, strata: Any, rng: np.random.RandomState) -> Any:
     try:
         classes = type_of_target(strata) in ("binary", "multiclass")
     except TypeError as error:
-        text = "y must hold labels that can be sorted, one a row or one a column; got {seen!r}."
-        raise InputError(text, seen=strata) from error
+        text = "y must hold labels that can be sorted, one a row or one a column; got {kind}."
+        raise InputError(text, kind=type(strata).__name__) from error
     return (StratifiedKFold if classes else KFold)(
         cv, shuffle=True, random_state=rng.randint(2**31 - 1)
     )
