@@ -223,3 +223,22 @@ def test_sums_of_tasks_find_their_groups_whatever_they_are_called(train, test, k
         with pytest.warns(UncertaintyWarning, match="Count with joint=True"):
             found = auditor.audit(lazy_polars(test), **columns)
         assert_same_values(found, auditor.audit(test, **columns))
+
+
+def test_values_of_sums_are_those_of_rows(train, test):
+    learned = {"target": LABELS, "sensitive": "group"}
+    sums, audited = (
+        Contingency.from_frame(lazy_polars(rows), **named, joint=False)
+        for rows, named in ((train, learned), (test, MANY))
+    )
+    of_rows, audited_rows = held(train, learned), held(test, MANY)
+    for auditor in (
+        DirectionalAuditor(),
+        DirectionalAuditor(base="train"),
+        DirectionalAuditor(reference="test"),
+        MALSAuditor(),
+        MALSAuditor(reference="test"),
+    ):
+        expected = clone(auditor).fit(of_rows).audit(audited_rows).value
+        for labels, rows in ((sums, audited_rows), (of_rows, audited), (sums, audited)):
+            assert clone(auditor).fit(labels).audit(rows).value == pytest.approx(expected)

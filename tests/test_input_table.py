@@ -418,6 +418,20 @@ OPTIONS = [
         lambda: skbiasamp.selection_rates([1, 2] * (N // 2), **BY),
         "favourable", "holds the classes 1 and 2",
     ),
+    (
+        lambda: skbiasamp.selection_rates(PREDICTED, **BY, model_name=3),
+        "model_name", "must be text; got 3",
+    ),
+    (
+        lambda: skbiasamp.selection_rates(AGES, **BY, scores=True, sample_weight=[1, 2]),
+        "sample_weight", "y_pred",
+    ),
+    (
+        lambda: fitted(direction="T->A").audit_runs(
+            HIRED, [PREDICTED] * 2, sensitive_preds=[SEX], **BY
+        ),
+        "sensitive_preds", "1",
+    ),
     (lambda: skbiasamp.audit(*QUICK, SEX), "y_pred", "audit(y_true, y_pred, sensitive_features="),
     (lambda: skbiasamp.audit(*QUICK, sensitive=SEX), "sensitive", "mean 'sensitive_features'?"),
     (lambda: skbiasamp.audit(FRAME), "y_true", "skbiasamp.audit_frame(frame, target=..., "),

@@ -518,6 +518,10 @@ class TaskByTask(Association):
         """Return the rates alone."""
         return TaskByTask.of([part.without_centre() for part in self.parts])
 
+    def as_known(self) -> Association:
+        """Return the same numbers as if their rows were no sample, but all that there are."""
+        return TaskByTask.of([part.as_known() for part in self.parts])
+
     def around(self, rows: Any) -> Association:
         """Return rates less their mean in other rows."""
         apart = rows.summed == "tasks"
