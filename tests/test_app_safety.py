@@ -369,3 +369,16 @@ def test_without_its_packages_the_command_says_what_to_install(monkeypatch, caps
 def test_a_port_that_is_taken_is_one_clear_line(app, capsys):
     error = refused_command(capsys, "app", "--no-browser", "--port", str(app.port))
     assert "in use" in error
+
+
+def test_all_files_together_have_a_limit(tmp_path):
+    content = ROWS * 1_500  # 0.9 MB
+    with running_app(tmp_path / "small", "--max-size", "1") as small:
+        page = httpx.Client(base_url=small.url, headers={"origin": small.origin}, timeout=60)
+        for _ in range(4):
+            kept = stored(page, content)
+        error = refused(page.post("files", params={"name": "rows.csv"}, content=content))
+        assert error.startswith("rows.csv is larger than the 0 MB that are left")
+        assert page.delete(f"files/{kept['id']}").status_code == 204
+        stored(page, content)
+        page.close()
