@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,18 @@ def generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**32, size=4, dtype=np.uint32)
     return np.random.default_rng(random_state)
+
+
+def same_draws(rng: Any) -> Any:
+    """Return a copy that draws and spawns the same: copies of NumPy 1 spawn others."""
+    if not isinstance(rng, np.random.Generator):
+        return copy.deepcopy(rng)
+    seeds: Any = rng.bit_generator.seed_seq
+    known = {name: getattr(seeds, name) for name in ("entropy", "spawn_key", "pool_size")}
+    again = np.random.SeedSequence(**known, n_children_spawned=seeds.n_children_spawned)
+    made = type(rng.bit_generator)(again)
+    made.state = rng.bit_generator.state
+    return np.random.Generator(made)
 
 
 def check_seed(random_state: Any) -> None:

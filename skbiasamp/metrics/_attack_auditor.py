@@ -17,6 +17,7 @@ from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.options import Option
 from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
+from skbiasamp._utils.random import same_draws
 from skbiasamp.attackers import attack_run
 from skbiasamp.attackers.attack import ADDITIVE, QUALITIES, Settings, divide
 from skbiasamp.attackers.attack_pair import AttackPair, Qualities, above_chance
@@ -241,7 +242,7 @@ class AttackAuditor(BaseAuditor):
         # Every model is audited by itself, with the random numbers of its own audit.
         models = [reference, *(model for model in cells.models if model != reference)]
         rng = own_generator(self.random_state)
-        generators = [rng, *(copy.deepcopy(rng) for _ in models[1:])]
+        generators = [rng, *(same_draws(rng) for _ in models[1:])]
         attacked = {
             model: self._attack(alone(cells, model, known=self._fitted), own)
             for model, own in zip(models, generators, strict=True)

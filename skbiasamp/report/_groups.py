@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +16,7 @@ from skbiasamp._input.checks import Array, NamedMissing
 from skbiasamp._input.coding import as_numbers
 from skbiasamp._input.containers import columns_of, to_native
 from skbiasamp._input.labels import Codes, narrow
+from skbiasamp._utils.random import same_draws
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.cells import Cells, column, labels_of, with_merged_groups
 from skbiasamp.counts.contingency import Contingency, SideName
@@ -322,7 +322,7 @@ def requests_by_column(asked: Request) -> dict[str, Request]:
             asked,
             groups="intersection",
             # As if the other columns were not there: they use up no random numbers.
-            random_state=copy.deepcopy(asked.random_state),
+            random_state=same_draws(asked.random_state),
             **{name: own[i][1] for name, own in parts.items()},
         )
         for i, (column, _) in enumerate(first)
