@@ -130,6 +130,8 @@ def text_of(result, *, markdown=False):
     now = datetime.datetime.now(datetime.UTC)
     days = (now.date(), (now - datetime.timedelta(hours=1)).date())  # midnight may have passed
     whole = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "now", whole)
+    for name, version in getattr(result, "context", {}).get("versions", {}).items():
+        whole = whole.replace(f"[{name}, {version}]", f"[{name}, its version]")
     return re.sub("|".join(map(str, days)), "today", whole)
 
 
