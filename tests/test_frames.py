@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor
 
 COLUMNS = {"target": "target", "prediction": "prediction", "sensitive": ["group", "region"]}
@@ -235,3 +236,15 @@ def test_weights_of_equal_rows_are_checked_one_by_one(engine):
         frame = pd.DataFrame({"y": [1, 1, 0], "sex": ["f", "f", "m"], "w": weights})
         with pytest.raises(ValueError, match=message):
             from_frame(engine(frame), weight="w")
+
+
+def test_predicted_groups_are_a_column():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.integers(0, 2, (200, 3)), columns=["sex", "hired", "guess"])
+    named = {"target": "hired", "sensitive": "sex", "sensitive_prediction": "guess"}
+    how = {"auditor": DirectionalAuditor("T->A"), "random_state": 0}
+    found = skbiasamp.audit_frame(rows, **named, **how)["directional T->A"]
+    expected = skbiasamp.audit(
+        rows["hired"], sensitive_features=rows["sex"], sensitive_pred=rows["guess"], **how
+    )["directional T->A"]
+    assert (found.value, found.low) == (expected.value, expected.low)
