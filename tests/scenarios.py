@@ -588,6 +588,11 @@ SITUATIONS = {
         [["x"] * 300 + ["y"] * 700, ["x"] * 500 + ["y"] * 300 + ["z"] * 200],
         [["x"] * 300 + ["y"] * 700, ["x"] * 800 + ["y"] * 200],
     ),
+    "guesses of three models": lambda: comparison_of(
+        WIDENED,
+        [FAIR, BIASED, ("other", {"a": 0.45, "b": 0.2})],
+        auditor=LeakageAuditor(random_state=0),
+    ),
     "guesses of two models": lambda: comparison_of(
         WIDENED, [FAIR, BIASED], auditor=DPAAuditor(random_state=0, quality="confidence")
     ),
@@ -621,7 +626,7 @@ def told_first(result):
     yield from (("title", card.title), ("lead", card.lead), ("rows", card.scope))
     yield from ((each.question, f"{each.strong} {each.text}") for each in card.answers)
     yield from ((f"step of {each.owner}", each.step) for each in part_of(result, "Actions").actions)
-    named = ("caption", "note", "text", "ends", "low", "high", "gaps", "marks", "blocks")
+    named = ("caption", "note", "text", "ends", "low", "high", "gaps", "marks", "blocks", "unit")
     for picture in (card.picture, *(each.picture for each in panels)):
         yield from ((name, str(getattr(picture, name))) for name in named if hasattr(picture, name))
     yield from ((each.title, each.text) for each in panels)
