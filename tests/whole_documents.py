@@ -26,8 +26,10 @@ FOLDER = Path(__file__).parent / "data" / "documents"
 REPEATED = ("glossary", "record")
 HAS_JINJA = find_spec("jinja2") is not None
 LATEX = "\n\n=====\n\n\\begin{tabular}"
-IN_MARKDOWN = ("trained_labels", "several_tasks", "two_models", "watch", "selection_rates")
-IN_MARKDOWN += ("selection_rates_of_classes",)
+IN_MARKDOWN = (
+    *("trained_labels", "several_tasks", "two_models", "watch"),
+    *("selection_rates", "selection_rates_of_classes"),
+)
 NOISE = Decimal("1e-12")  # what a processor leaves of a number that is 0
 NUMBER = re.compile(r"(?<![\w.])[-+−]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 

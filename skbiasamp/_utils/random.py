@@ -24,10 +24,9 @@ def same_draws(rng: Any) -> Any:
     """Return a copy that draws and spawns the same: copies of NumPy 1 spawn others."""
     if not isinstance(rng, np.random.Generator):
         return copy.deepcopy(rng)
-    seeds: Any = rng.bit_generator.seed_seq
-    known = {name: getattr(seeds, name) for name in ("entropy", "spawn_key", "pool_size")}
-    again = np.random.SeedSequence(**known, n_children_spawned=seeds.n_children_spawned)
-    made = type(rng.bit_generator)(again)
+    names = ("entropy", "spawn_key", "pool_size", "n_children_spawned")
+    seeds = {name: getattr(rng.bit_generator.seed_seq, name) for name in names}
+    made = type(rng.bit_generator)(np.random.SeedSequence(**seeds))
     made.state = rng.bit_generator.state
     return np.random.Generator(made)
 

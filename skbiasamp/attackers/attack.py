@@ -428,6 +428,10 @@ def quality_of(
 ) -> Array:
     """Return the quality of what is predicted for each input; `balanced` weighs classes equally.
 
+    Tables are (..., inputs, classes): the weight of each class, and the share of it that is
+    predicted. No table of true by predicted classes is needed, which would make the cost quadratic
+    in groups. Leading axes are draws and targets.
+
     Balanced accuracy is the mean recall of `n_classes`, by default of the classes that occur. A
     class that does not occur has recall 0.
     """

@@ -91,6 +91,9 @@ class Sums(NamedTuple):
 class Linear:
     """What rows add to pairs: a slope of their group × what they have of the task − an offset.
 
+    In the rows of one group this is a straight line. So no matrix of rows and pairs is needed:
+    products of two tasks are summed once a group.
+
     `slopes` and `offsets` are groups × pairs, those of rows without a group last, and pairs are
     flat groups × tasks. What a row has of the tasks is a sum of `labels`, each with a factor.
     `times` says how often each row is there, and `unit` what it weighs.

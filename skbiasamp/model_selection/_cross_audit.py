@@ -582,8 +582,7 @@ def audit_of_folds(
     numbers = halves.numbers(name, auditor, pairs_in(mean))
     level = auditor.confidence_level
     judged = over_samples(table, "value", numbers[:, :, 0], level, whole.judged)
-    procedure = _procedure(auditor, mean, numbers, judged)
-    procedure.statistics["n_folds"] = len(measured)
+    procedure = _procedure(auditor, mean, numbers, judged, n_folds=len(measured))
     _, cells, cut = pooled[0]
     verdict = folding.of_held_out(auditor, cut).verdict_for(cells, judged)
     low, high = procedure.table["low_simultaneous"], procedure.table["high_simultaneous"]
@@ -640,7 +639,9 @@ def over_samples(
     return Mean(value, *map(float, interval(value, error, df, level)))
 
 
-def _procedure(auditor: Any, mean: AuditResult, halves: Array, judged: Mean) -> AuditResult:
+def _procedure(
+    auditor: Any, mean: AuditResult, halves: Array, judged: Mean, *, n_folds: int
+) -> AuditResult:
     """Return the result of the way of training: the mean over folds, and intervals over samples."""
     level = auditor.confidence_level
     numbers = value_and_changes(mean, pairs_in(mean))
@@ -659,6 +660,7 @@ def _procedure(auditor: Any, mean: AuditResult, halves: Array, judged: Mean) -> 
     statistics = {name: number for name, number in mean.statistics.items() if name not in _OF_RUNS}
     if len(halves):
         statistics |= {"standard_error": float(error[0]), "degrees_of_freedom": float(df[0])}
+    statistics["n_folds"] = n_folds
     return replace(
         mean,
         low=judged.low,

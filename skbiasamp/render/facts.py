@@ -487,7 +487,10 @@ def that_decides(intervals: Sequence[tuple[float, float]], *, outside: bool) -> 
 
 
 def express(file: str, macro: str, *values: Any) -> str:
-    """Return what a macro of a file in `sentences` makes of values, on one line."""
+    """Return what a macro of a file in `sentences` makes of values, on one line.
+
+    A page, a terminal and Markdown escape the text and write its signs their own way.
+    """
     return " ".join(str(getattr(_module(file), macro)(*values)).split())
 
 

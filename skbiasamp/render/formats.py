@@ -320,7 +320,7 @@ def _markdown_table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str
 
 
 def as_page(document: Document) -> str:
-    """Return the page of a document."""
+    """Return the page of a document; all text is escaped."""
     page = ""
     for most in _ROWS:
         page = _template("page").render(

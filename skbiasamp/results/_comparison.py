@@ -24,6 +24,7 @@ from skbiasamp.results._facts import (
     facts_of_changes,
     gap_of_two,
     group_name,
+    guesses_of,
 )
 from skbiasamp.results.exports import (
     OfMetric,
@@ -134,9 +135,7 @@ def _guesses(result: Any, model: str) -> Guesses | None:
         return None
     own = pairs[pairs["model"] == model]
     before, after = (float(own[name].mean()) for name in ("reference", "observed"))
-    if math.isnan(before + after):
-        return None
-    return Guesses(before, after, None, result.params.get("quality") == "confidence")
+    return None if math.isnan(before + after) else guesses_of(result, before, after)
 
 
 # --------------------------------------------------------------------------- findings

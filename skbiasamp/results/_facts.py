@@ -591,8 +591,12 @@ def _guesses(result: Any) -> Guesses | None:
     if not result.kind.has_attacker or math.isnan(result.value) or len(result.columns) != 2:
         return None
     labels, predictions = (float(result.table[name].mean()) for name in result.columns)
-    chance = as_json(result.statistics.get("chance_model"))
-    return Guesses(labels, predictions, chance, result.params.get("quality") == "confidence")
+    return guesses_of(result, labels, predictions, result.statistics.get("chance_model"))
+
+
+def guesses_of(result: Any, before: float, after: float, chance: Any = None) -> Guesses:
+    """Return how well attackers guess on both sides, and how a guess counts."""
+    return Guesses(before, after, as_json(chance), result.params.get("quality") == "confidence")
 
 
 def _robust(
