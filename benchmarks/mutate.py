@@ -2,8 +2,8 @@
 
 `make mutate FILE=skbiasamp/inference SAMPLE=40 SEED=1` makes 40 changes of a folder. Cosmic Ray
 makes them in a copy of the project. Each change meets the tests that execute its lines for half a
-minute: fast ones, and those that execute little but its module. Printed are those that no test
-notices.
+minute: fast ones, those that execute little but its module, and those that compare whole documents
+or are rows of a table of refusals. Printed are the changes that no test notices.
 """
 
 import argparse
@@ -32,6 +32,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LINES = ROOT / ".coverage.mutate"  # which tests execute a line
 TIMES = ROOT / ".coverage.mutate.json"  # how many seconds a test takes
 LIMIT = 60.0  # half a minute without coverage, with which times are taken
+# Tests that compare everything that was said.
+WHOLE = "tests/test_whole_documents.py", "tests/test_input_table.py"
 # Tests of what runs in a process of its own, whose lines no coverage knows.
 OF_PROCESSES = {"app": "tests/test_app"}
 # The nearest operators: almost any test notices a distant one.
@@ -129,7 +131,7 @@ def lines_by_test(recorded):
 
 
 def tests_of(contexts, around, times, shares, folder):
-    """Return the tests that execute a change: fast ones, and those that execute little else."""
+    """Return the tests that execute a change: fast ones, those of little else, those of all."""
     for node in around:
         lines = range(node.start_pos[0], node.end_pos[0] + 1)
         names = {name.rpartition("|") for line in lines for name in contexts.get(line, ()) if name}
@@ -140,8 +142,9 @@ def tests_of(contexts, around, times, shares, folder):
     whole += (OF_PROCESSES[folder],) if folder in OF_PROCESSES else ()
     reaching = [test for test in times if test.startswith(whole)]
     left, chosen = LIMIT, []
-    orders = (times.get, lambda test: -shares.get(test, 0.0))
-    turns = zip(*(sorted(reaching, key=order) for order in orders), strict=True)
+    fast = sorted(reaching, key=times.get)
+    orders = (times.get, lambda test: -shares.get(test, 0.0), lambda t: not t.startswith(WHOLE))
+    turns = zip(*(sorted(fast, key=order) for order in orders), strict=True)
     for test in dict.fromkeys(chain.from_iterable(turns)):
         if times[test] <= left:
             left -= times[test]
