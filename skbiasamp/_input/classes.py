@@ -74,7 +74,7 @@ def positions_of(
     argument: str,
     other: str,
     *,
-    listed: bool = False,
+    listed: bool,
     classes: bool = False,
 ) -> list[int] | slice:
     """Return where the column of each name is among `titles`; a slice if they are in this order.
@@ -257,7 +257,7 @@ def no_positive_class(problem: str) -> InputError:
     )
 
 
-def task_names(classes: Names, pos_label: Hashable = None) -> tuple[Names, list[int | None]]:
+def task_names(classes: Names, pos_label: Hashable) -> tuple[Names, list[int | None]]:
     """Return the tasks of a 1-D label, and for each its position among the classes.
 
     Two classes are one task, the positive class: `pos_label`, or the greater. A lone 0 or False,

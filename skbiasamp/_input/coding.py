@@ -167,7 +167,7 @@ def odd_values(values: Any) -> list[Any]:
     return [value for value in there if not isinstance(value, int | float | Decimal)]
 
 
-def need_classes(column: Column | Continuous, name: str, advice: str = "") -> Column:
+def need_classes(column: Column | Continuous, name: str, advice: str) -> Column:
     """Return a column of classes; raise if it is continuous.
 
     With `advice`, which may name parameters, raise too if it has missing values.

@@ -47,7 +47,7 @@ def name_of(name: Any, joint: str = ", ") -> str:
         text = joint.join(name_of(part, joint) for part in name)
     else:
         text = "missing" if name is None else str(name)
-        text = repr(text) if text != text.strip() != "" else text
+        text = repr(text) if text != text.strip() else text
     text = printable(" ".join(text.split())) or "''"
     return text if len(text) <= _LONGEST else f"{text[:_HEAD]}…{text[_HEAD + 1 - _LONGEST :]}"
 

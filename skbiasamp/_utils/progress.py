@@ -205,7 +205,6 @@ def side_by_side(
     n_jobs: int | None,
     what: str = "",
     total: int | None = None,
-    each: int = 1,
     verbose: int = 0,
     step: Step | None = None,
 ) -> list[Any]:
@@ -213,12 +212,12 @@ def side_by_side(
 
     As scikit-learn's `Parallel`, which sets the warning filters of the whole process in each call:
     of calls that overlap in threads, one would leave its filters behind. Progress counts `total`
-    of `what`, `each` in a call; or goes on counting a `step`.
+    of `what`; or goes on counting a `step`.
     """
     config = get_config()
     with nullcontext(step) if step else progress(what, total, verbose=verbose) as counted:
         parallel = _Counted(n_jobs=n_jobs)
-        parallel.step, parallel.each, parallel.start = counted, each, counted.n
+        parallel.step, parallel.start = counted, counted.n
         return list(
             parallel(delayed(_configured)(config, function, *arguments) for arguments in calls)
         )
@@ -228,12 +227,11 @@ class _Counted(Parallel):
     """Calls that are counted when they are done."""
 
     step: Step
-    each: int
     start: int
 
     def print_progress(self) -> None:
         """Show progress; joblib calls this after each task or batch."""
-        self.step.advance_to(self.start + self.each * self.n_completed_tasks)
+        self.step.advance_to(self.start + self.n_completed_tasks)
 
 
 def _configured(config: dict[str, Any], function: Callable[..., Any], *arguments: Any) -> Any:

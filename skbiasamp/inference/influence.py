@@ -64,7 +64,7 @@ def interval(value: Any, error: Any, df: Any, confidence_level: float) -> tuple[
 
 
 def interval_of(
-    cells: Cells, value: float, influence: Array, level: float, *, unseen: float = 0.0
+    cells: Cells, value: float, influence: Array, level: float, *, unseen: float
 ) -> tuple[float, float]:
     """Return the interval of a number by what rows add to it: Student's t.
 

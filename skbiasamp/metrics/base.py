@@ -407,7 +407,7 @@ class BaseAuditor(ABC, WithOptions):
         return True
 
     @classmethod
-    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+    def _for_report(cls, test: Contingency, *, scores: bool) -> list[Self]:
         """Return the auditors that a report of these rows runs unasked: none, by default.
 
         With `scores`, the rows hold scores in place of predictions.

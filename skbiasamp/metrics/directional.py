@@ -135,7 +135,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         return 3 if self.direction == "T->A" else 0
 
     @classmethod
-    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+    def _for_report(cls, test: Contingency, *, scores: bool) -> list[Self]:
         if not test.has("task"):
             return [cls("A->T", base="train")]
         return [cls(direction) for direction in ([] if scores else directions_of(test))]

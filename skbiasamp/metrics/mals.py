@@ -95,7 +95,7 @@ class MALSAuditor(CooccurrenceAuditor):
     _joint = False
 
     @classmethod
-    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+    def _for_report(cls, test: Contingency, *, scores: bool) -> list[Self]:
         if scores or not test.has("task_pred"):
             return []
         return [cls()]

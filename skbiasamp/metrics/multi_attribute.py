@@ -143,7 +143,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     base: str = Option("train", StrOptions(set(BASES)))
 
     @classmethod
-    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+    def _for_report(cls, test: Contingency, *, scores: bool) -> list[Self]:
         several = len(test.tasks) > 1 and test.classes is None and test.has("task_pred")
         if scores or not several or test.soft("task_pred") or test.summed is not None:
             return []

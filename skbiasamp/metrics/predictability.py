@@ -245,7 +245,7 @@ class LeakageAuditor(AttackAuditor):
         return {"statistics": {"dataset_leakage": float(quality)}}
 
     @classmethod
-    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+    def _for_report(cls, test: Contingency, *, scores: bool) -> list[Self]:
         if scores:
             return [cls()]
         if test.summed is not None or not test.has("task_pred"):
@@ -500,7 +500,7 @@ class DPAAuditor(AttackAuditor):
         return np.where(np.isinf(model) | np.isinf(data), limit, change)
 
     @classmethod
-    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+    def _for_report(cls, test: Contingency, *, scores: bool) -> list[Self]:
         directions = [] if scores or test.summed is not None else directions_of(test)
         return [cls(direction) for direction in directions]
 

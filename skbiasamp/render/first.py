@@ -445,7 +445,7 @@ def bars_of_gap(
 
 
 def look_closer(
-    facts: Facts | None, *, strata: Panel | None = None, tables: Iterable[Table] = ()
+    facts: Facts | None, *, strata: Panel | None = None, tables: Iterable[Table]
 ) -> Section:
     """Return three small pictures: the change and its limit, the errors, and like with like."""
     able = [strata]

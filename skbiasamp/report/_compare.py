@@ -302,7 +302,7 @@ def _means_of_runs(
 
 
 def _described(
-    cells: dict[str, Contingency], reference: str, *, labels: bool, favourable: Any = None
+    cells: dict[str, Contingency], reference: str, *, labels: bool, favourable: Any
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the accuracy of each model, and its rates by group and task."""
     models = [reference, *(model for model in cells if model != reference)]

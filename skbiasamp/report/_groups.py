@@ -99,8 +99,8 @@ def _selected_shares(tasks: list[_TaskRows]) -> Shares:
 def describe_groups(
     test: Contingency,
     *,
-    labels: bool = True,
-    favourable: Any = None,
+    labels: bool,
+    favourable: Any,
     every: Everyone | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return one row a group, and one row a pair of group and task; of texts only the first.
@@ -135,7 +135,7 @@ def describe_groups(
 
 
 def selection_table(
-    test: Contingency, *, min_share: float = 0.0, favourable: Any = None, bounds: bool = False
+    test: Contingency, *, min_share: float = 0.0, favourable: Any, bounds: bool = False
 ) -> pd.DataFrame:
     """Return one row for each category of each sensitive column, and of all columns together.
 

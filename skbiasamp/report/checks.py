@@ -114,7 +114,6 @@ class Check(NamedTuple):
 
     code: str
     topic: str
-    rank: int  # place in the list of findings
     severity: str  # as in Finding
     owner: str  # as in Finding
     reads: tuple[str, ...]  # of what it says something
@@ -122,13 +121,19 @@ class Check(NamedTuple):
 
 
 _CHECKS: list[Check] = []
+# In this order findings stand on a page.
+_ORDER = """
+    SBA101 SBA102 SBA103 SBA301 SBA118 SBA201 SBA302 SBA209 SBA210 SBA203 SBA303
+    SBA104 SBA105 SBA106 SBA119 SBA107 SBA108 SBA109 SBA110 SBA111
+    SBA401 SBA402 SBA112 SBA403 SBA202 SBA113 SBA310 SBA204 SBA205 SBA206 SBA304
+    SBA305 SBA306 SBA307 SBA308 SBA114 SBA404 SBA115 SBA116 SBA207 SBA405 SBA309 SBA208 SBA117
+""".split()
 
 
 def check(
     code: str,
     topic: str,
     *,
-    rank: int,
     owner: str,
     severity: str = "act",
     reads: tuple[str, ...] = ("labels",),
@@ -136,13 +141,13 @@ def check(
     """Make a check of a function, which yields nothing if there is nothing to say."""
 
     def checked(findings: Finds) -> Finds:
-        _CHECKS.append(Check(code, topic, rank, severity, owner, reads, findings))
+        _CHECKS.append(Check(code, topic, severity, owner, reads, findings))
         return findings
 
     return checked
 
 
-@check("SBA101", "positive class", rank=5, severity="wrong", owner="data")
+@check("SBA101", "positive class", severity="wrong", owner="data")
 def scores_of_other_class(audited: Audited) -> Seen:
     """Scores are larger for the rows without the positive class."""
     order = next((order for order in _orders(audited) if order.reversed), None)
@@ -150,7 +155,7 @@ def scores_of_other_class(audited: Audited) -> Seen:
         yield _classes_of(order)
 
 
-@check("SBA102", "group scores", rank=6, severity="wrong", owner="data")
+@check("SBA102", "group scores", severity="wrong", owner="data")
 def group_scores(audited: Audited) -> Seen:
     """Probabilities of a group are larger for the rows of the other one."""
     order = group_order(audited.test)
@@ -159,7 +164,7 @@ def group_scores(audited: Audited) -> Seen:
         yield {"last": last, "first": first, "auc": order.shown}
 
 
-@check("SBA103", "weak scores", rank=21, owner="data")
+@check("SBA103", "weak scores", owner="data")
 def weak_scores(audited: Audited) -> Seen:
     """Scores are those of the class that sorts last, and too weak to show whether that is right."""
     order = next((order for order in _orders(audited) if order.unclear), None)
@@ -196,7 +201,7 @@ def is_constant(signs: Contingency) -> bool:
     return not ((counts > 0) & (counts < signs.total)).any()
 
 
-@check("SBA104", "constant labels", rank=30, severity="wrong", owner="data")
+@check("SBA104", "constant labels", severity="wrong", owner="data")
 def constant_labels(audited: Audited) -> Seen:
     """The labels that give the signs are all the same."""
     trained = audited.train is not None and audited.signs.has("task")
@@ -206,7 +211,7 @@ def constant_labels(audited: Audited) -> Seen:
         yield {}
 
 
-@check("SBA106", "never labelled", rank=40, severity="wrong", owner="data")
+@check("SBA106", "never labelled", severity="wrong", owner="data")
 def never_labelled(audited: Audited) -> Seen:
     """A class is predicted and never labelled, as misspelt ones are."""
     test = audited.test
@@ -221,7 +226,7 @@ def never_labelled(audited: Audited) -> Seen:
         yield {"tasks": names, "rows": float(predicted[strange].sum())}
 
 
-@check("SBA119", "untrained", rank=41, owner="data")
+@check("SBA119", "untrained", owner="data")
 def untrained(audited: Audited) -> Seen:
     """Training labels lack a group or a task of the audited rows."""
     train, test = audited.train, audited.test
@@ -241,13 +246,13 @@ def untrained(audited: Audited) -> Seen:
             yield {"kind": kind, "new": new}
 
 
-@check("SBA108", "group spelling", rank=42, severity="wrong", owner="data", reads=ROWS)
+@check("SBA108", "group spelling", severity="wrong", owner="data", reads=ROWS)
 def group_spelling(audited: Audited) -> Seen:
     """Names of groups differ only in spaces, capital letters or invisible characters."""
     return _spelling(audited.test.groups)
 
 
-@check("SBA109", "task spelling", rank=43, severity="wrong", owner="data")
+@check("SBA109", "task spelling", severity="wrong", owner="data")
 def task_spelling(audited: Audited) -> Seen:
     """Names of tasks differ only in spaces, capital letters or invisible characters."""
     return _spelling(audited.test.classes or audited.test.tasks)
@@ -274,7 +279,7 @@ def _alike(names: Names, spelling: Callable[[str], str]) -> Names | None:
     return next((tuple(alike) for alike in names_of.values() if len(alike) > 1), None)
 
 
-@check("SBA110", "missing names", rank=44, severity="wrong", owner="data", reads=ROWS)
+@check("SBA110", "missing names", severity="wrong", owner="data", reads=ROWS)
 def missing_names(audited: Audited) -> Seen:
     """Groups or classes have names that stand for missing values in many files."""
     classes = audited.test.classes if audited.reads == "labels" else None
@@ -290,7 +295,7 @@ def _stands_for_missing(name: Any) -> bool:
     return isinstance(name, str) and name.strip().casefold() in _MISSING
 
 
-@check("SBA112", "weights", rank=60, owner="data", reads=ROWS)
+@check("SBA112", "weights", owner="data", reads=ROWS)
 def weights(audited: Audited) -> Seen:
     """Weights were read as counts, and add up to many more than the rows."""
     n, test = audited.n_given, audited.test
@@ -298,42 +303,42 @@ def weights(audited: Audited) -> Seen:
         yield {"given": n, "total": float(test.total)}
 
 
-@check("SBA114", "training labels", rank=140, owner="data", reads=PAIRS)
+@check("SBA114", "training labels", owner="data", reads=PAIRS)
 def training_labels(audited: Audited) -> Seen:
     """No training labels were given."""
     if audited.train is None and audited.test.has("task") and not audited.are_attacks:
         yield {}
 
 
-@check("SBA115", "sums", rank=160, severity="note", owner="data")
+@check("SBA115", "sums", severity="note", owner="data")
 def sums(audited: Audited) -> Seen:
     """An engine summed what it could not count."""
     if audited.test.summed is not None:
         yield {}
 
 
-@check("SBA116", "missing values", rank=165, severity="note", owner="data", reads=ROWS)
+@check("SBA116", "missing values", severity="note", owner="data", reads=ROWS)
 def missing_values(audited: Audited) -> Seen:
     """Rows without a sensitive feature were left out."""
     if audited.test.n_dropped:
         yield {"n": float(audited.test.n_dropped), "bounded": audited.report.unknown is not None}
 
 
-@check("SBA113", "labels as truth", rank=67, owner="data", reads=PAIRS)
+@check("SBA113", "labels as truth", owner="data", reads=PAIRS)
 def labels_as_truth(audited: Audited) -> Seen:
     """Labels may be biased themselves: always worth saying."""
     if audited.report.context.get("labelled", True):
         yield {}
 
 
-@check("SBA117", "reference as truth", rank=200, severity="note", owner="data")
+@check("SBA117", "reference as truth", severity="note", owner="data")
 def reference_as_truth(audited: Audited) -> Seen:
     """Rows that take the place of labels may be biased themselves."""
     if not audited.report.context.get("labelled", True):
         yield {}
 
 
-@check("SBA118", "favourable class", rank=23, owner="policy", reads=PAIRS)
+@check("SBA118", "favourable class", owner="policy", reads=PAIRS)
 def favourable_class(audited: Audited) -> Seen:
     """No class was marked as the one that people want, or no number as better if it is larger."""
     test, is_number = audited.test, audited.reads == "numbers"
@@ -345,7 +350,7 @@ def favourable_class(audited: Audited) -> Seen:
 # --------------------------------------------------------------------------- numbers
 
 
-@check("SBA105", "numbers as classes", rank=35, severity="wrong", owner="data")
+@check("SBA105", "numbers as classes", severity="wrong", owner="data")
 def numbers_as_classes(audited: Audited) -> Seen:
     """Labels are many whole numbers, which were read as classes."""
     names = audited.test.classes or ()
@@ -354,7 +359,7 @@ def numbers_as_classes(audited: Audited) -> Seen:
         yield {"n": len(numbers)}
 
 
-@check("SBA107", "numbers as groups", rank=41, severity="wrong", owner="data", reads=ROWS)
+@check("SBA107", "numbers as groups", severity="wrong", owner="data", reads=ROWS)
 def numbers_as_groups(audited: Audited) -> Seen:
     """A sensitive feature is many whole numbers, each of which was read as a group."""
     for column, values in _values_of(audited.test):
@@ -378,7 +383,7 @@ def _values_of(test: Contingency) -> Iterator[tuple[Any, list[Any]]]:
         yield test.group_columns[i] if i < len(test.group_columns) else None, list(values)
 
 
-@check("SBA205", "narrow predictions", rank=75, owner="model", reads=("numbers",))
+@check("SBA205", "narrow predictions", owner="model", reads=("numbers",))
 def narrow_predictions(audited: Audited) -> Seen:
     """Predictions of a number vary less than its labels do."""
     test = audited.test
@@ -404,7 +409,7 @@ def _spread(cells: Contingency, side: SideName) -> np.ndarray:
 # --------------------------------------------------------------------------- texts
 
 
-@check("SBA404", "texts without a label", rank=155, severity="note", owner="data")
+@check("SBA404", "texts without a label", severity="note", owner="data")
 def texts_without_label(audited: Audited) -> Seen:
     """Texts from which no label was read."""
     if shares := list(_shares(audited, NO_LABEL)):
@@ -418,7 +423,7 @@ def unread(shares: list[dict[str, Any]]) -> list[Finding]:
     return [finding] if shares else []
 
 
-@check("SBA403", "refusals", rank=64, owner="model")
+@check("SBA403", "refusals", owner="model")
 def refusals(audited: Audited) -> Seen:
     """Texts that refuse to answer."""
     if shares := list(_shares(audited, REFUSAL)):
@@ -449,7 +454,7 @@ def share_of_rows(where: str, share: float, groups: Iterable[tuple[str, float]])
 # --------------------------------------------------------------------------- attacked texts
 
 
-@check("SBA401", "empty texts", rank=54, owner="model", reads=("texts",))
+@check("SBA401", "empty texts", owner="model", reads=("texts",))
 def empty_texts(audited: Audited) -> Seen:
     """Rows have no word in their text."""
     human, model = (audited.most(f"empty_{side}") for side in ("data", "model"))
@@ -457,7 +462,7 @@ def empty_texts(audited: Audited) -> Seen:
         yield {"human": human, "model": model}
 
 
-@check("SBA402", "unknown words", rank=55, owner="data", reads=("texts",))
+@check("SBA402", "unknown words", owner="data", reads=("texts",))
 def unknown_words(audited: Audited) -> Seen:
     """Many words of the human texts are not in the model's vocabulary."""
     most = audited.most("unknown_words")
@@ -465,13 +470,13 @@ def unknown_words(audited: Audited) -> Seen:
         yield {"share": float(most)}
 
 
-@check("SBA405", "attacker", rank=180, severity="note", owner="policy", reads=("texts",))
+@check("SBA405", "attacker", severity="note", owner="policy", reads=("texts",))
 def attacker_of_texts(audited: Audited) -> Seen:
     """The attacker decides how much texts reveal."""
     yield {}
 
 
-@check("SBA111", "identical predictions", rank=45, severity="wrong", owner="model")
+@check("SBA111", "identical predictions", severity="wrong", owner="model")
 def identical_predictions(audited: Audited) -> Seen:
     """Labels and predictions are identical in every row, as if one column was read for both."""
     test, same, others = audited.test, list[str](), list[str]()
@@ -485,7 +490,7 @@ def identical_predictions(audited: Audited) -> Seen:
         yield {"sides": same, "all": not others}
 
 
-@check("SBA204", "worse than chance", rank=70, severity="wrong", owner="model")
+@check("SBA204", "worse than chance", severity="wrong", owner="model")
 def worse_than_chance(audited: Audited) -> Seen:
     """Perturbed labels were pure noise, since the model is worse than a guess."""
     capped = audited.names(lambda result: result.statistics.get("flip_rate_capped"))
@@ -493,7 +498,7 @@ def worse_than_chance(audited: Audited) -> Seen:
         yield {"metrics": capped}
 
 
-@check("SBA206", "threshold", rank=80, owner="model")
+@check("SBA206", "threshold", owner="model")
 def threshold(audited: Audited) -> Seen:
     """Tasks are predicted more or less often than they are labelled."""
     test = audited.test
@@ -522,7 +527,7 @@ def threshold(audited: Audited) -> Seen:
     }
 
 
-@check("SBA202", "error rates", rank=65, owner="policy")
+@check("SBA202", "error rates", owner="policy")
 def error_rates(audited: Audited) -> Seen:
     """The largest gap of error rates between groups, which amplification does not measure."""
     report = audited.report
@@ -567,28 +572,28 @@ def _wrong(rates: Any, kind: str) -> float:
     return 1 - share if kind == "true_positive_rate" else share
 
 
-@check("SBA201", "probabilities", rank=23, owner="model")
+@check("SBA201", "probabilities", owner="model")
 def predicted_probabilities(audited: Audited) -> Seen:
     """Predictions are probabilities."""
     if audited.test.soft("task_pred") and not audited.are_attacks:
         yield {"threshold": audited.has_columns}  # arrays have no such option
 
 
-@check("SBA207", "predicted attribute", rank=170, severity="note", owner="policy")
+@check("SBA207", "predicted attribute", severity="note", owner="policy")
 def predicted_attribute(audited: Audited) -> Seen:
     """A sensitive feature was predicted."""
     if audited.test.has("group_pred"):
         yield {}
 
 
-@check("SBA208", "risk prediction", rank=190, severity="note", owner="policy")
+@check("SBA208", "risk prediction", severity="note", owner="policy")
 def risk_prediction(audited: Audited) -> Seen:
     """Scores were given, which may predict the future of people."""
     if audited.scored is not None:
         yield {}
 
 
-@check("SBA203", "impact ratio", rank=26, owner="policy")
+@check("SBA203", "impact ratio", owner="policy")
 def impact_ratio(audited: Audited) -> Seen:
     """A group gets what people want less than four fifths as often as another."""
     rates, context = audited.report.rates, audited.report.context
@@ -619,13 +624,13 @@ def impact_ratio(audited: Audited) -> Seen:
 # --------------------------------------------------------------------------- pairs
 
 
-@check("SBA305", "unclear directions", rank=100, owner="data", reads=PAIRS)
+@check("SBA305", "unclear directions", owner="data", reads=PAIRS)
 def unclear_directions(audited: Audited) -> Seen:
     """Amplification and reduction could be the other way round."""
     return _flagged(audited, "direction_clear")
 
 
-@check("SBA307", "few rows", rank=110, owner="data", reads=PAIRS)
+@check("SBA307", "few rows", owner="data", reads=PAIRS)
 def small_cells(audited: Audited) -> Seen:
     """Pairs with few rows."""
     return _flagged(audited, "reliable")
@@ -653,7 +658,7 @@ def _flagged(audited: Audited, flag: str) -> Seen:
         }
 
 
-@check("SBA308", "undefined pairs", rank=120, owner="data", reads=PAIRS)
+@check("SBA308", "undefined pairs", owner="data", reads=PAIRS)
 def undefined_pairs(audited: Audited) -> Seen:
     """Pairs without any rows to measure."""
     left = {}
@@ -668,7 +673,7 @@ def undefined_pairs(audited: Audited) -> Seen:
 # --------------------------------------------------------------------------- verdicts
 
 
-@check("SBA209", "changed rates", rank=25, owner="model", reads=PAIRS)
+@check("SBA209", "changed rates", owner="model", reads=PAIRS)
 def changed_rates(audited: Audited) -> Seen:
     """The rate of a group moves most, and the gap with it."""
     facts = audited.report.facts
@@ -696,7 +701,7 @@ def changed_rates(audited: Audited) -> Seen:
     yield numbers
 
 
-@check("SBA210", "strata", rank=25, owner="policy", reads=PAIRS)
+@check("SBA210", "strata", owner="policy", reads=PAIRS)
 def explained_by_strata(audited: Audited) -> Seen:
     """The change is clear over all rows, and not among rows of the same stratum."""
     facts = audited.report.facts
@@ -704,7 +709,7 @@ def explained_by_strata(audited: Audited) -> Seen:
         yield {"given": list(facts.given)}
 
 
-@check("SBA304", "mitigation", rank=85, owner="model")
+@check("SBA304", "mitigation", owner="model")
 def mitigation(audited: Audited) -> Seen:
     """The model adds to the bias of its labels, or adds a difference of its own."""
     verdict = None if audited.primary is None else audited.primary.verdict
@@ -713,7 +718,7 @@ def mitigation(audited: Audited) -> Seen:
         yield {"columns": [name_of(name) for name in alone]}
 
 
-@check("SBA302", "reversal", rank=24, severity="wrong", owner="model", reads=PAIRS)
+@check("SBA302", "reversal", severity="wrong", owner="model", reads=PAIRS)
 def reversed_association(audited: Audited) -> Seen:
     """The model turns the association of its labels around."""
     # If MALS counts groups that are not associated with their task, its sign is no direction.
@@ -730,7 +735,7 @@ def reversed_association(audited: Audited) -> Seen:
         yield {"metrics": names, "train": of_train}
 
 
-@check("SBA301", "limit", rank=22, owner="policy", reads=PAIRS)
+@check("SBA301", "limit", owner="policy", reads=PAIRS)
 def of_limit(audited: Audited) -> Seen:
     """The amplification is beyond the limit that was declared, or these rows do not show it."""
     report = audited.report
@@ -765,7 +770,7 @@ def of_limit(audited: Audited) -> Seen:
     }
 
 
-@check("SBA310", "no limit", rank=68, owner="policy")
+@check("SBA310", "no limit", owner="policy")
 def no_limit(audited: Audited) -> Seen:
     """No limit was declared."""
     primary = audited.primary
@@ -773,7 +778,7 @@ def no_limit(audited: Audited) -> Seen:
         yield {"clear": primary.verdict != words.NO_EFFECT}
 
 
-@check("SBA303", "precision", rank=27, owner="data", reads=PAIRS)
+@check("SBA303", "precision", owner="data", reads=PAIRS)
 def precision(audited: Audited) -> Seen:
     """The primary metric finds no clear effect, which does not mean that there is none."""
     report, primary = audited.report, audited.primary
@@ -784,7 +789,7 @@ def precision(audited: Audited) -> Seen:
         yield possible_changes(facts, low, high)
 
 
-@check("SBA306", "unassociated groups", rank=105, owner="data", reads=PAIRS)
+@check("SBA306", "unassociated groups", owner="data", reads=PAIRS)
 def unassociated_groups(audited: Audited) -> Seen:
     """A metric counts groups that are not associated with their task, or leaves out one that is."""
     for name in audited.names(lambda result: result.statistics.get("n_unassociated", 0) > 0):
@@ -793,7 +798,7 @@ def unassociated_groups(audited: Audited) -> Seen:
         yield {"metric": name, "n": n, "n_pairs": len(result.table)}
 
 
-@check("SBA309", "directions", rank=180, severity="note", owner="policy")
+@check("SBA309", "directions", severity="note", owner="policy")
 def directions(audited: Audited) -> Seen:
     """Both directions were audited."""
     if {"A->T", "T->A"} <= {result.direction for result in audited.report.values()}:
@@ -802,7 +807,7 @@ def directions(audited: Audited) -> Seen:
 
 def every_check() -> list[Check]:
     """Return all checks, in the order of their findings."""
-    return sorted(_CHECKS, key=lambda check: check.rank)
+    return sorted(_CHECKS, key=lambda check: _ORDER.index(check.code))
 
 
 def findings_of(audited: Audited) -> list[Finding]:

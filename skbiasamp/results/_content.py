@@ -173,9 +173,7 @@ def ends(low: Any, high: Any, form: Callable[[Any], str] = number) -> str:
     return f"{form(low).removesuffix(' %')} to {form(high).removesuffix(' %')}"
 
 
-def interval_in_words(
-    level: float | None, low: Any, high: Any, form: Callable[[Any], str] = number
-) -> str:
+def interval_in_words(level: float | None, low: Any, high: Any, form: Callable[[Any], str]) -> str:
     """Return an interval as sentences have it: "95 % confidence interval −0.01 to +0.06"."""
     return f"{level_of(level or 0.95)} confidence interval {form(low)} to {form(high)}"
 
