@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from document_parts import table_of
+from numpy.testing import assert_allclose
+from scipy import stats
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor
@@ -418,6 +420,22 @@ def audited(rows, **more):
     given = {"sensitive_features": rows["sex"], "random_state": 0} | more
     given.setdefault("auditor", DirectionalAuditor())
     return skbiasamp.audit(rows["label"], rows["decision"], **given)
+
+
+def test_scores_are_held_against_labels_by_a_chi_squared_test():
+    rng, level = np.random.default_rng(3), np.array([0.1, 0.3, 0.5, 0.8])
+    score = rng.choice(level, 800)
+    label = rng.random(800) < score - 0.02
+    given = {"sensitive_features": rng.choice(["f", "m"], 800), "y_score": score}
+    for weight in (np.ones(800), rng.choice([0.5, 1.5], 800)):
+        table = skbiasamp.explain(label, score > 0.4, sample_weight=weight, **given).calibration
+        of = score == level[:, None]
+        assert_allclose(table[["n", "score"]], np.column_stack([of @ weight, level]))
+        assert_allclose(table["label_rate"], of @ (weight * label) / (of @ weight))
+        apart, spread = of @ (weight * (label - score)), level * (1 - level) * (of @ weight**2)
+        p_value = stats.chi2.sf((apart**2 / spread).sum(), 4)
+        assert 0.001 < p_value < 0.5
+        assert_allclose(table["p_value"], p_value)
 
 
 def test_probabilities_are_explained_and_logits_are_not():
