@@ -2,8 +2,8 @@
 
 `make mutate FILE=skbiasamp/inference SAMPLE=40 SEED=1` makes 40 changes of a folder. Cosmic Ray
 makes them in a copy of the project. Each change meets the tests that execute its lines for half a
-minute: fast ones, those that execute little but its module, and those that compare whole documents
-or are rows of a table of refusals. Printed are the changes that no test notices.
+minute: fast ones of each file, those that execute little but its module, and those that compare
+whole documents or are rows of a table of refusals. Printed are the changes that no test notices.
 """
 
 import argparse
@@ -94,12 +94,12 @@ def measure():
 
 
 def is_left_alone(node):
-    """Return whether a node is a type, a star of parameters or an assertion of zip."""
+    """Return whether a node is a type, a star of parameters, or an assertion of zip or of types."""
     return (
         node.type in {"annassign", "tfpdef"}
         or node.get_previous_sibling() == "->"
         or (node.type == "operator" and node.parent.type in {"parameters", "dictorsetmaker"})
-        or (node.type == "argument" and node.get_code().strip() == "strict=True")
+        or (node.type == "argument" and node.get_code().strip() in {"strict=True", "frozen=True"})
     )
 
 
@@ -131,7 +131,7 @@ def lines_by_test(recorded):
 
 
 def tests_of(contexts, around, times, shares, folder):
-    """Return the tests that execute a change: fast ones, those of little else, those of all."""
+    """Return the tests that execute a change: fast ones, of little else, and of all."""
     for node in around:
         lines = range(node.start_pos[0], node.end_pos[0] + 1)
         names = {name.rpartition("|") for line in lines for name in contexts.get(line, ()) if name}
@@ -142,8 +142,12 @@ def tests_of(contexts, around, times, shares, folder):
     whole += (OF_PROCESSES[folder],) if folder in OF_PROCESSES else ()
     reaching = [test for test in times if test.startswith(whole)]
     left, chosen = LIMIT, []
-    fast = sorted(reaching, key=times.get)
-    orders = (times.get, lambda test: -shares.get(test, 0.0), lambda t: not t.startswith(WHOLE))
+    fast, seen = sorted(reaching, key=times.get), Counter()
+    of_file = {}  # the how-manieth of its file
+    for test in fast:
+        file = test.partition("::")[0]
+        of_file[test], seen[file] = seen[file], seen[file] + 1
+    orders = (of_file.get, lambda test: -shares.get(test, 0.0), lambda t: not t.startswith(WHOLE))
     turns = zip(*(sorted(fast, key=order) for order in orders), strict=True)
     for test in dict.fromkeys(chain.from_iterable(turns)):
         if times[test] <= left:
