@@ -584,6 +584,25 @@ SITUATIONS = {
     "a group stays and loses beside the others": lambda: audit_of(
         {"a": (0.3, 0.3), "b": (0.5, 0.7), "c": (0.4, 0.6)}, favourable=1
     ),
+    "narrowed on average, and some gaps widened": lambda: audit_of(
+        {"a": (0.6, 0.7), "b": (0.6, 0.46), "c": (0.3, 0.3)}, favourable=1
+    ),
+    "some gaps widened, and others narrowed as much": lambda: audit_of(
+        {"a": (0.6, 0.72), "b": (0.6, 0.48), "c": (0.3, 0.3)}
+    ),
+    "a gap that training labels lack grows": lambda: audit_beside_training(
+        {"a": (0.475, 0.55), "b": (0.3, 0.25)}, {"a": 0.4, "b": 0.4}
+    ),
+    "a gap that training labels lack stays": lambda: audit_beside_training(
+        {"a": (0.475, 0.475), "b": (0.3, 0.3)}, {"a": 0.4, "b": 0.4}
+    ),
+    "every row has the same prediction": lambda: audit_of({"a": (0.5, 0.0), "b": (0.3, 0.0)}),
+    "a published value that counts all rows": lambda: skbiasamp.audit(
+        *rows_of({"a": (0.55, 0.7), "b": (0.5, 0.66), "c": (0.52, 0.72)})[:2],
+        sensitive_features=rows_of(THREE)[2],
+        auditor=DirectionalAuditor(reference="test", formula="published"),
+    ),
+    "models outside a limit": lambda: comparison_of(WIDENED, [BIASED, FAIR], limit=0.04),
     "a model changes classes of one group": lambda: comparison_of_classes(
         [["x"] * 300 + ["y"] * 700, ["x"] * 500 + ["y"] * 300 + ["z"] * 200],
         [["x"] * 300 + ["y"] * 700, ["x"] * 800 + ["y"] * 200],

@@ -409,8 +409,9 @@ def _arguments(
     if options.threshold is not None and columns.get("score") == columns.get("prediction"):
         columns.pop("score", None)  # what the threshold decides on are scores already
     audits = options.command == "audit"
-    alike = ("auditor", "groups", "missing", "min_rows", "max_groups", "threshold", "favourable")
-    own = {name: getattr(options, name) for name in (*alike, "limit" if audits else "reference")}
+    alike = ["auditor", "groups", "missing", "min_rows", "max_groups", "threshold", "favourable"]
+    alike += ["limit"] if audits else ["limit", "reference"]
+    own = {name: getattr(options, name) for name in alike}
     own |= {"pos_label": options.positive, "random_state": options.seed}
     rows: Any = tables.get(None)
     if rows is None:

@@ -504,8 +504,8 @@ class CooccurrenceAuditor(BaseAuditor):
                 own, other = models[name], models[reference]
                 size = self._number(_sizes_beside(own, other), level)
                 verdict = words.ADDS_MORE if size.value > 0 else words.ADDS_LESS
-                # Both may add as much, to other groups: then neither adds more.
-                if low <= 0 <= high and size.low <= 0 <= size.high:
+                # Both may add as much, to other groups, however clearly these differ.
+                if size.low <= 0 <= size.high:
                     verdict = words.NO_DIFFERENCE
             verdicts[name] = named.get(verdict, verdict)
         table = result.table.assign(difference_verdict=result.table["model"].map(verdicts))

@@ -377,6 +377,8 @@ class Facts:
         What rows without a group may change.
     given, within : tuple of str and str
         The columns of the strata, and the verdict among rows of the same stratum.
+    signs_from : str
+        The labels that say in which direction a change is amplification.
     before, after : str
         What is compared: "labels" and "predictions", or "reference rows" and "these rows", or the
         names of two models.
@@ -427,6 +429,7 @@ class Facts:
     errors: tuple[Errors, ...] = ()
     before: str = "labels"
     after: str = "predictions"
+    signs_from: str = "labels"
     labels_differ: bool | None = None
     tasks: tuple[str, ...] = ()
     target: str | None = None
@@ -458,6 +461,12 @@ class Facts:
         return self.view == "gap" and is_against(self.verdict, self.gap)
 
     @property
+    def mixed(self) -> bool:
+        """Whether gaps of some groups clearly grow, although their mean does not."""
+        falls = self.verdict in (words.REDUCES, words.NO_EFFECT)
+        return falls and self.view in ("groups", "tasks") and bool(grown(self.changes))
+
+    @property
     def limited(self) -> Change | None:
         """The change of a pair that a limit judges: where the model adds a difference of its own.
 
@@ -472,6 +481,11 @@ class Facts:
             return None
         ends = [(each.low or 0.0, each.high or 0.0) for each in known]
         return known[that_decides(ends, outside=self.limit_verdict == words.OUTSIDE)]
+
+
+def grown(changes: Sequence[Change]) -> list[Change]:
+    """Return the changes that clearly make a gap to all rows larger."""
+    return [each for each in changes if each.effect in ("grows", "added")]
 
 
 def that_decides(intervals: Sequence[tuple[float, float]], *, outside: bool) -> int:

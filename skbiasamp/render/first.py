@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from skbiasamp._utils.formatting import (
     count,
     decimals_of,
     in_points,
+    name_of,
     number,
     rate,
     shown_change,
@@ -89,8 +90,11 @@ def first_screen(facts: Facts, topic: str) -> Card:
     return _card("audit", facts, title, chips, lead, answers_of(facts, "audit"), dumbbell(facts))
 
 
-def first_screen_of_models(models: Sequence[Facts], topic: str) -> Card:
-    """Return what a reader sees first of models beside a reference: one, or a line for each."""
+def first_screen_of_models(models: Sequence[Facts], topic: str, limits: Mapping[str, str]) -> Card:
+    """Return what a reader sees first of models beside a reference: one, or a line for each.
+
+    `limits` say of each model by itself whether it keeps a declared limit.
+    """
     first = models[0]
     if len(models) == 1:
         texts = express("comparison", "title", first, topic), express("comparison", "lead", first)
@@ -110,6 +114,10 @@ def first_screen_of_models(models: Sequence[Facts], topic: str) -> Card:
             )
             for each in models
         ]
+    for verdict in dict.fromkeys(limits.values()):
+        names = [name_of(name) for name, own in limits.items() if own == verdict]
+        tone = "up" if verdict == words.OUTSIDE else "unc"
+        chips.append(Chip(express("comparison", "limit_chip", verdict, names), tone))
     return _card("comparison", first, texts[0], chips, texts[1], answers, picture)
 
 
@@ -485,7 +493,10 @@ def _change_panel(facts: Facts) -> Panel | None:
     form = {"points": "+.1f", "means": "+.4g"}.get(unit, "+.3f")
     text = "{} ({} to {})".format(*(number(end, form) for end in (value, low, high)))
     ends = express("page", "less", facts), express("page", "more", facts)
-    picture = IntervalBar(value, low, high, axis, text, _tone_of(facts), ends)
+    tone = _tone_of(facts)
+    if facts.mixed and gap is not None:  # of the group that is named
+        tone = "rev" if gap.before * gap.after < 0 else "up"
+    picture = IntervalBar(value, low, high, axis, text, tone, ends)
     return Panel(
         express("page", "change_title", facts), picture, express("page", "change_text", facts, unit)
     )

@@ -127,7 +127,7 @@ _ORDER = """
     SBA104 SBA105 SBA106 SBA119 SBA107 SBA108 SBA109 SBA110 SBA111
     SBA401 SBA402 SBA112 SBA403 SBA202 SBA113 SBA310 SBA204 SBA205 SBA206 SBA304
     SBA305 SBA306 SBA307 SBA308 SBA114 SBA404 SBA115 SBA116 SBA207 SBA405 SBA309 SBA208 SBA117
-""".split()
+"""
 
 
 def check(
@@ -193,22 +193,22 @@ def _orders(audited: Audited) -> Iterator[ScoreOrder]:
             yield order
 
 
-def is_constant(signs: Contingency) -> bool:
-    """Whether the labels that give the signs are all the same."""
-    if not signs.has("task"):
-        return False  # those of a fitted auditor
-    counts = signs.count("task")
-    return not ((counts > 0) & (counts < signs.total)).any()
+def _are_same(cells: Contingency, side: SideName) -> bool:
+    """Whether every row has the same label, or prediction."""
+    counts = cells.count(side)
+    return not ((counts > 0) & (counts < cells.total)).any()
 
 
 @check("SBA104", "constant labels", severity="wrong", owner="data")
 def constant_labels(audited: Audited) -> Seen:
-    """The labels that give the signs are all the same."""
-    trained = audited.train is not None and audited.signs.has("task")
-    if trained and not audited.signs.count("task").any():
+    """The labels that give the signs are all the same, or the predictions are."""
+    test, signs = audited.test, audited.signs
+    if test.has("task_pred") and not test.soft("task_pred") and _are_same(test, "task_pred"):
+        yield {"predicted": True}
+    if audited.train is not None and signs.has("task") and not signs.count("task").any():
         return  # audited labels give directions that training lacks
-    if is_constant(audited.signs):
-        yield {}
+    if signs.has("task") and _are_same(signs, "task"):
+        yield {"predicted": False}
 
 
 @check("SBA106", "never labelled", severity="wrong", owner="data")
@@ -678,7 +678,8 @@ def changed_rates(audited: Audited) -> Seen:
     """The rate of a group moves most, and the gap with it."""
     facts = audited.report.facts
     worst, is_mean = facts.worst, audited.reads == "numbers"
-    if facts.verdict not in _GROWING or facts.within == words.NO_EFFECT or worst is None:
+    grows = facts.verdict in _GROWING or facts.mixed
+    if not grows or facts.within == words.NO_EFFECT or worst is None:
         return
     if facts.view not in ("gap", "groups", "tasks") or not (facts.percent or is_mean):
         return
@@ -783,6 +784,8 @@ def precision(audited: Audited) -> Seen:
     """The primary metric finds no clear effect, which does not mean that there is none."""
     report, primary = audited.report, audited.primary
     if primary is None or primary.verdict != words.NO_EFFECT or columns_alone(report):
+        return
+    if report.facts.mixed:  # some groups are clear
         return
     facts, (_, low, high) = report.facts, primary.judged
     if low < high and facts.limit_verdict != words.WITHIN:

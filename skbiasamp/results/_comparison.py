@@ -39,6 +39,10 @@ from skbiasamp.results.kinds import Kind
 # --------------------------------------------------------------------------- facts
 
 
+# Where labels show no clear gap, the changes of groups speak and not the value.
+_OF_CHANGES = words.ADDS_MORE, words.ADDS_LESS, words.NO_DIFFERENCE
+
+
 def model_facts(result: Any, model: str, context: Mapping[str, Any] | None = None) -> Facts:
     """Return what a comparison tells of one model."""
     known = context or {}
@@ -61,7 +65,7 @@ def model_facts(result: Any, model: str, context: Mapping[str, Any] | None = Non
         if not math.isnan(low) and abs(2 * abs(value) - abs(moved)) <= 2e-3:
             ends = (2 * low, 2 * high) if value * moved >= 0 else (-2 * high, -2 * low)
             gap = replace(gap, low=ends[0], high=ends[1])
-        elif verdict in (words.ADDS_MORE, words.ADDS_LESS) and first.low and first.high:
+        elif verdict in _OF_CHANGES and first.low and first.high:
             # The changes of two groups mirror each other.
             times = abs(moved / first.change) if first.change else 2.0
             gap = replace(gap, low=times * first.low, high=times * first.high)

@@ -60,7 +60,7 @@ def comparison_document(report: ComparisonReport) -> Document:
         sections=[
             Section(
                 express("page", "report"),
-                [first_screen_of_models(facts, topic_of(facts[0]))],
+                [first_screen_of_models(facts, topic_of(facts[0]), report.limit_verdicts)],
                 "first",
             ),
             look_closer(

@@ -27,6 +27,7 @@ from skbiasamp.render.facts import (
     Unknown,
     Who,
     group_by,
+    grown,
     is_against,
 )
 from skbiasamp.results.exports import as_json, records
@@ -36,17 +37,25 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
     """Return what one result tells; `context` is that of its report."""
     known = context or {}
     columns = tuple(known.get("group_columns") or result.group_columns)
+    # A published value counts what all groups share, which is in no gap.
+    shift = abs(result.statistics.get("shift") or 0.0)
+    shifted = shift > 1e-9 and result.params.get("formula") == "published"
+    changes = () if shifted else changes_of(result, known)
+    some = grown(changes)
     widens = result.verdict not in (words.REDUCES, words.NO_EFFECT)
-    shared = facts_of_changes(result, changes_of(result, known), known, widens=widens)
-    view, changes, who = shared["view"], shared["changes"], shared["who"]
-    worst = _worst(result, view, changes, known)
-    if who is not None and view == "groups":
+    shared = facts_of_changes(result, changes, known, widens=widens or bool(some))
+    view, who = shared["view"], shared["who"]
+    mixed = view in ("groups", "tasks") and not widens and bool(some)
+    worst = max(some, key=lambda each: each.size) if mixed else None
+    worst = worst or _worst(result, view, changes, known)
+    if who is not None and view == "groups" and (who.loses or not mixed):
         worst = next(change for change in changes if change.group == who.group)
     # Whether the labels show a clear association of any pair.
     clear = result.table.get("direction_clear")
     sides = ("labels", "predictions") if result.labelled else ("reference rows", "these rows")
     if isinstance(base := result.params.get("base"), str) and base == "train" and result.labelled:
         sides = ("training labels", "predictions")
+    trained = bool(known.get("n_train")) and result.params.get("reference") == "train"
     published = ("published", "published_low", "published_high")
     numbers = {
         name: as_json(getattr(result, name))
@@ -55,13 +64,14 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
     numbers |= {name: as_json(result.statistics.get(name)) for name in ("shift", "selection")}
     return Facts(
         result.verdict,
-        gap=_gap(result, view, changes, worst),
+        gap=_gap(result, view, changes, worst, mixed=mixed),
         worst=worst,
         everybody=_everybody(result, view, changes, worst),
         guesses=_guesses(result),
-        robust=_robust(result, columns, known, who or worst),
+        robust=None if mixed else _robust(result, columns, known, who or worst),
         before=sides[0],
         after=sides[1],
+        signs_from="training labels" if trained else sides[0],
         labels_differ=None if clear is None else any(each is True or each == 1 for each in clear),
         amplified=result.amplified,
         about=result.about,
@@ -370,8 +380,14 @@ def _worst(
     return max(changes, key=lambda each: abs(each.change or 0.0))
 
 
-def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None) -> Gap | None:
-    """Return the gap that a page begins with: it grows by what the numbers that are shown say."""
+def _gap(
+    result: Any, view: str, changes: Sequence[Change], worst: Change | None, *, mixed: bool
+) -> Gap | None:
+    """Return the gap that a page begins with: it grows by what the numbers that are shown say.
+
+    Of several groups it is that of the one that is named, unless the verdict says something else
+    and is not `mixed`.
+    """
     if view == "gap":
         gap = gap_of_two(changes, percent=result.percent)
         ends: tuple[float, float] | None = None
@@ -388,7 +404,11 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
         return None
     if worst.effect in ("unclear", "unknown") and result.verdict != words.NO_EFFECT:
         return None  # the mean over groups is clear, and none of them alone
-    if worst.effect not in ("unclear", "unknown") and result.verdict == words.NO_EFFECT:
+    if (
+        worst.effect not in ("unclear", "unknown")
+        and result.verdict == words.NO_EFFECT
+        and not mixed
+    ):
         return None  # the other way round
     rows = [each for each in changes if each.task == worst.task]
     before, after = (
@@ -398,7 +418,7 @@ def _gap(result: Any, view: str, changes: Sequence[Change], worst: Change | None
     # Across 0 the gap moves, else it grows or shrinks in the direction in which it is.
     sign = math.copysign(1.0, before or after) if before * after >= 0 else 1.0
     gap = Gap(worst.group, EVERYBODY, before, after, sign * (after - before), None, None)
-    if is_against(result.verdict, gap):
+    if is_against(result.verdict, gap) and not mixed:
         return None  # the mean over groups is clear, and this group is another one
     if worst.low is None or worst.high is None:
         return gap
@@ -692,7 +712,8 @@ def topic_of(facts: Facts) -> str:
     """Return the task as a title names it: first the outcome that people want, if it is another."""
     if len(facts.tasks) != 1 or not _is_word(facts.tasks[0]):
         return ""
-    names = (name_of(name).partition(" = ")[0] for name in facts.favourable + facts.tasks)
+    wanted = facts.favourable if facts.percent else ()  # of numbers, "less"
+    names = (name_of(name).partition(" = ")[0] for name in wanted + facts.tasks)
     *wanted, task = (name.replace("_", " ") for name in names)
     # Beside "not paid", "paid" says nothing new, and it is the shorter one.
     others = [name for name in wanted if name not in task and task not in name]

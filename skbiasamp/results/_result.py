@@ -14,6 +14,7 @@ import pandas as pd
 from skbiasamp._input.checks import Array, check_count
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.formatting import (
+    ADDS,
     ASSOCIATION,
     DIRECTION_OF,
     NOT_MEASURED,
@@ -261,8 +262,8 @@ class AuditResult(Shown, OfMetric):
 
         The largest change, less what three or more groups share, of significant pairs if there are
         any, of those that change in the direction of the verdict if there are any, and of those
-        whose sign is certain if there are any. ``significant`` says whether the pair differs from
-        0 by its adjusted p-value, or by its interval without one.
+        whose sign is certain if there are any and the verdict has a direction. ``significant`` says
+        whether the pair differs from 0 by its adjusted p-value, or by its interval without one.
         """
         sign, amplification, p_adjusted, low, high = (
             self._column(name, math.nan)
@@ -278,7 +279,7 @@ class AuditResult(Shown, OfMetric):
         along = pairs[np.sign(sign * change)[pairs] == DIRECTION_OF.get(self.verdict, 0)]
         pairs = along if along.size else pairs
         clear = pairs[self._column("direction_clear", 1.0)[pairs] != 0]
-        pairs = clear if clear.size else pairs
+        pairs = clear if clear.size and self.verdict != ADDS else pairs
         # Numeric tasks have units of their own, in which changes cannot be compared.
         size = np.abs(change if self.percent else amplification)[pairs]
         at = int(pairs[first_largest(size)])

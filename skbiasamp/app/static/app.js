@@ -303,7 +303,7 @@ function changed() {
   hide("positive", !(scored && target.classes.join() !== "0,1"));
   offer("positive", "please choose", target?.classes ?? [], outcome);
   hide("score", Boolean(scored || compares() || (!prediction && !files.test.roles.score.length)));
-  hide("favourable", isNumeric() || !target?.classes.length || compares());
+  hide("favourable", isNumeric() || !target?.classes.length);
   offer("favourable", "I do not know, or it depends", target?.classes ?? [], outcome);
   const lacking = sensitive.map(({column}) => columnOf(column)).filter(({missing}) => missing);
   hide("missing", !lacking.length);
@@ -438,9 +438,9 @@ function chosen() {
   add("sensitive", ...sensitive.map(({column}) => column));
   add("bins", ...sensitive.filter(isCut).map((entry) =>
     `${entry.column}=${cutsOf(entry).map((cut) => number("sensitive", cut)).join(",")}`));
-  for (const id of ["weight", "cluster", "positive", "missing"]) add(id, shown(id));
+  for (const id of ["weight", "cluster", "positive", "missing", "favourable"]) add(id, shown(id));
   add(shown("groups") === SMALL ? "min-rows" : "groups", shown("groups"));
-  for (const id of compares() ? [] : ["given", "score", "favourable"]) add(id, shown(id));
+  for (const id of compares() ? [] : ["given", "score"]) add(id, shown(id));
   if (shown("threshold")) add("threshold", number("threshold", shown("threshold")));
   if (shown("limit").trim()) add("limit", number("limit", shown("limit"), limitKind().parts));
   if (isNumeric()) options.numeric = [];
@@ -486,7 +486,7 @@ function python({names, models}, options) {
     if (options[id]) lines.push(`    ${id === "positive" ? "pos_label" : id}=${literal(options[id][0])},`);
   }
   if (options["min-rows"]) lines.push(`    min_rows=${SMALL},`);
-  for (const id of compared ? ["threshold"] : ["threshold", "limit"]) if (options[id]) lines.push(`    ${id}=${options[id][0]},`);
+  for (const id of ["threshold", "limit"]) if (options[id]) lines.push(`    ${id}=${options[id][0]},`);
   if (options.numeric) lines.push("    auditor=skbiasamp.NumericAuditor(),");
   if (names.train) lines.push(`    ${compared ? "y_train" : "train"}=training,`);
   const data = models.other ? `${names.test}, ${names.other}` : names.test;
