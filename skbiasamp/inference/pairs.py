@@ -15,7 +15,7 @@ from skbiasamp._input.checks import Array, Names
 from skbiasamp._utils import formatting as words
 from skbiasamp.inference.association import Association, known_or_zero
 from skbiasamp.inference.influence import interval
-from skbiasamp.inference.value import Estimate, Signs, are_joint, estimate, margin
+from skbiasamp.inference.value import Estimate, Signs, are_joint, estimate, reach_of_all
 
 FEW = 10  # rows of a pair that is reliable
 CLEAR = 2.0  # standard errors, beyond which a direction is clear
@@ -253,10 +253,7 @@ class Pairs:
         """Return the interval and test of each change, and the interval of all changes at once."""
         value, sd, df = self.change.value, self.change.sd, self.change.units()
         low, high, p_value = interval(value, sd, df, confidence_level)
-        tail = (1 - confidence_level) / 2
-        # As many standard errors for all pairs, of Student's t as each pair alone has them.
-        tail = min(tail, float(special.ndtr(-margin(self.change, confidence_level))))
-        together = -special.stdtrit(df, tail) * sd
+        together = reach_of_all(self.change, confidence_level)
         ends = {"low": low, "high": high}
         ends |= {
             "low_simultaneous": value - together,
@@ -332,7 +329,10 @@ class Pairs:
         if number.low <= 0 <= number.high:
             # With signs of training labels the interval has spent 5 % already.
             level = 0.99 if fixed or np.any(self.signs.fixed) else 0.95
-            adds = not labels_differ and are_joint(change, 1 - (1 - level) / n_tests)
+            level = 1 - (1 - level) / n_tests
+            adds = not labels_differ and are_joint(change, level)
+            # Few units need more standard errors.
+            adds = adds and (np.abs(change.value) > reach_of_all(change, level)).any()
             return words.ADDS if adds else words.NO_EFFECT
         parts = known_or_zero(number.parts)
         counted = self.clear & (parts != 0)

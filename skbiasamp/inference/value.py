@@ -128,7 +128,7 @@ def estimate(
     low = high = p_value = error = df = math.nan
     if confidence_level is not None and defined.any() and change.is_joint:
         counted = counted_pairs(signs, weights)
-        squares = fourth = 0.0
+        squares = fourth = units = 0.0
         unsure, beside = np.zeros(0, dtype=np.intp), np.zeros((0, 0))
         if signs.source is not None:
             # Signs of the same rows vary too: two pairs count by the expected product of their
@@ -143,11 +143,12 @@ def estimate(
             each = jackknife * square
             squares += float(each @ times)
             fourth += float(each**2 @ times)
+            units += float(times.sum())
         # Half a row gained, and half a row lost.
         unseen = (weights**2 * change.unseen)[counted]
         squares, fourth = squares + float(unseen.sum()), fourth + float((unseen**2).sum() / 2)
         error = math.sqrt(squares)
-        df = float(degrees_of_freedom(squares, fourth))
+        df = min(float(degrees_of_freedom(squares, fourth)), max(units - 1, 1.0))
         low, high, p_value = interval(value, error, df, confidence_level)
         low, high = float(low), float(high)
         if math.isnan(error):  # one cluster shows neither variance nor how sure signs are
@@ -232,6 +233,15 @@ def _draws(n: int) -> Array:
 def _independent_margin(n: int, level: float) -> float:
     """Return the same of independent numbers; no correlation needs more (Sidak)."""
     return float(-special.ndtri((1 - level ** (1 / max(n, 1))) / 2))
+
+
+def reach_of_all(association: Association, level: float) -> Array:
+    """Return how far intervals reach that hold for all pairs at once.
+
+    They are as many standard errors for all pairs, of Student's t as each pair alone has them.
+    """
+    tail = min((1 - level) / 2, float(special.ndtr(-margin(association, level))))
+    return np.asarray(-special.stdtrit(association.units(), tail) * association.sd)
 
 
 def are_joint(association: Association, level: float = 0.95) -> bool:
