@@ -596,6 +596,18 @@ SITUATIONS = {
     "a gap that training labels lack stays": lambda: audit_beside_training(
         {"a": (0.475, 0.475), "b": (0.3, 0.3)}, {"a": 0.4, "b": 0.4}
     ),
+    "one of four groups gains, and another has least": lambda: audit_of(
+        {"a": (0.42, 0.46), "b": (0.38, 0.445), "c": (0.4, 0.45), "d": (0.42, 0.53)}, favourable=1
+    ),
+    "a group passes all rows": lambda: audit_of(
+        {"a": (0.412, 0.462), "b": (0.425, 0.445), "c": (0.437, 0.437)}
+    ),
+    "a ratio of two groups": lambda: skbiasamp.audit(
+        *rows_of(WIDENED)[:2],
+        sensitive_features=rows_of(WIDENED)[2],
+        auditor=metrics.DifferentialFairnessAuditor(reference="test"),
+        favourable=1,
+    ),
     "every row has the same prediction": lambda: audit_of({"a": (0.5, 0.0), "b": (0.3, 0.0)}),
     "a published value that counts all rows": lambda: skbiasamp.audit(
         *rows_of({"a": (0.55, 0.7), "b": (0.5, 0.66), "c": (0.52, 0.72)})[:2],

@@ -235,3 +235,22 @@ def test_one_cluster_shows_nothing_of_others(trained):
     assert math.isnan(result.value) != trained  # how sure the audited labels are is not known
     assert result.verdict == "not measured"
     assert "All rows are of one cluster" in result.sentence
+
+
+def test_few_clusters_have_few_degrees_of_freedom_and_add_no_difference_by_chance():
+    """Errors are shared by clusters, and by chance of another size in each group."""
+    n_added = 0
+    for seed in range(120):
+        rng, cluster = np.random.default_rng(seed), np.repeat(np.arange(3), 40)
+        group, label, u = rng.integers(0, 2, 120), rng.random(120) < 0.5, rng.random(120)
+        error = rng.normal(0, 0.3, (3, 2))[cluster, group]
+        predicted = np.where(u < abs(error), error > 0, label)
+        result = DirectionalAuditor(reference="test").audit(
+            label, predicted, sensitive_features=group, clusters=cluster
+        )
+        assert result.statistics["degrees_of_freedom"] <= 2
+        n_added += result.verdict != "no clear effect"
+        if result.verdict == "adds a difference" and result.low <= 0 <= result.high:
+            table = result.table
+            assert ((table["low_simultaneous"] > 0) | (table["high_simultaneous"] < 0)).any()
+    assert n_added <= 11  # so many of 120 at 5 % with a probability of 97 %

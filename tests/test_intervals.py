@@ -60,11 +60,16 @@ def half_rows(g, weights, n_tasks):
     return np.repeat([((w**2).sum() / w.sum() ** 2) ** 2 for w in totals], n_tasks)
 
 
-def some_pair_differs(moved, values, extra, level):
+def some_pair_differs(moved, values, extra, level, *, student=False):
     sd = np.sqrt((moved**2).sum(axis=0) + extra)
     shape = (moved / sd).T @ (moved / sd) + np.diag(extra / sd**2 + 1e-9)
     draws = np.random.default_rng(0).normal(size=(1_000, len(sd))) @ np.linalg.cholesky(shape).T
-    return (np.abs(values) / sd).max() > np.quantile(np.abs(draws).max(axis=1), level)
+    margin = np.quantile(np.abs(draws).max(axis=1), level)
+    if student:
+        units = np.vstack([moved**2, extra / 2, extra / 2])
+        df = np.clip(units.sum(axis=0) ** 2 / (units**2).sum(axis=0), 1, len(moved) - 1)
+        margin = stats.t.isf(min(stats.norm.sf(margin), (1 - level) / 2), df)
+    return (np.abs(values) / sd > margin).any()
 
 
 def expected(y, q, g, train=None, weights=None, clusters=None):
@@ -102,7 +107,7 @@ def expected(y, q, g, train=None, weights=None, clusters=None):
     clear, differ = (np.abs(z) > 2) & counts, some_pair_differs(*first, 0.95)
     if low <= 0 <= high:
         level = 0.95 if train is None else 0.99
-        adds = not differ and some_pair_differs(of_change, change, extra, level)
+        adds = not differ and some_pair_differs(of_change, change, extra, level, student=True)
         return value, low, high, ADDS if adds else NONE, sign, pairs * parts
     if not differ or parts[clear].sum() / value < 0.5:
         return value, low, high, ADDS, sign, pairs * parts

@@ -381,3 +381,21 @@ def test_what_has_no_bounds_of_the_value_has_those_of_rates():
         report = skbiasamp.audit(label, scores, **how, **options)
         assert report.unknown.lowest is None
         assert (report.rates["predicted_rate_lowest"] < report.rates["predicted_rate"]).all()
+
+
+def test_a_limit_is_kept_only_if_it_is_whoever_the_unknown_are():
+    groups, unknown = ["w"] * 400 + ["m"] * 400, [None] * 40
+    label = [1] * 120 + [0] * 280 + [1] * 200 + [0] * 200 + [1, 0] * 20
+    predicted = [1] * 80 + [0] * 320 + [1] * 240 + [0] * 160 + [0, 1] * 20
+    how = {"auditor": DirectionalAuditor(), "random_state": 0}
+    turned = skbiasamp.audit(
+        label, predicted, sensitive_features=groups + ["w", "m"] * 20, limit=0.13, **how
+    )
+    assert turned.limit_verdict == "inconclusive"
+    given = {"sensitive_features": groups + unknown, **how}
+    for limit, word in ((0.13, "inconclusive"), (0.2, "within the limit"), (0.02, "outside the")):
+        report = skbiasamp.audit(label, predicted, missing="bounds", limit=limit, **given)
+        assert report.limit_verdict.startswith(word)
+        (check,) = report.gate(limit).checks
+        assert check.outcome == {"i": "inconclusive", "w": "passed", "o": "failed"}[word[0]]
+        assert ("limit is kept may depend on them" in report.verdict) == (word == "inconclusive")

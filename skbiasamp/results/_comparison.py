@@ -25,6 +25,7 @@ from skbiasamp.results._facts import (
     gap_of_two,
     group_name,
     guesses_of,
+    has_rates,
 )
 from skbiasamp.results.exports import (
     OfMetric,
@@ -53,6 +54,7 @@ def model_facts(result: Any, model: str, context: Mapping[str, Any] | None = Non
     if verdict == words.NOT_MEASURED:
         reason = "undefined" if math.isnan(value) else "no interval"
     sizes: Any = [change for change in changes if change.change is not None]
+    sizes = [each for each in sizes if each.effect not in ("unclear", "unknown")] or sizes
     worst = max(sizes, key=lambda each: abs(each.change), default=None)
     gap = labelled = None
     if view == "gap":
@@ -96,7 +98,7 @@ def model_facts(result: Any, model: str, context: Mapping[str, Any] | None = Non
 def _changes(result: Any, model: str, context: Mapping[str, Any]) -> tuple[Change, ...]:
     """Return the rates of the reference and of a model."""
     pairs = result.pairs
-    if result.kind.has_attacker or not {"reference", "observed"} <= set(pairs):
+    if not has_rates(result) or not {"reference", "observed"} <= set(pairs):
         return ()
     columns = context.get("group_columns") or result.group_columns
     rows = [row for row in records(pairs) if row["model"] == model]

@@ -48,7 +48,8 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
     mixed = view in ("groups", "tasks") and not widens and bool(some)
     worst = max(some, key=lambda each: each.size) if mixed else None
     worst = worst or _worst(result, view, changes, known)
-    if who is not None and view == "groups" and (who.loses or not mixed):
+    # Of groups that lose, or of none that the model harms, the one that is worst off.
+    if who is not None and view == "groups" and (who.loses or not (widens or mixed)):
         worst = next(change for change in changes if change.group == who.group)
     # Whether the labels show a clear association of any pair.
     clear = result.table.get("direction_clear")
@@ -124,7 +125,8 @@ def report_facts(report: Any) -> Facts:
     if report.columns:
         return _facts_of_columns(report)
     facts = result_facts(report[report.primary], report.context)
-    if not facts.changes and "base_rate" in report.rates and "predicted_rate" in report.rates:
+    rated = facts.percent and {"base_rate", "predicted_rate"} <= set(report.rates)
+    if not facts.changes and rated:
         # Rates that no interval judges: the verdict is about something else.
         columns, sizes = report.context.get("group_columns", ()), records(report.groups)
         n_of, known = {str(row["group"]): row["n"] for row in sizes}, []
@@ -272,7 +274,7 @@ def classes_wanted(context: Mapping[str, Any]) -> list[Any]:
 def changes_of(result: Any, context: Mapping[str, Any]) -> tuple[Change, ...]:
     """Return the pairs of a result whose rates or means are known before and after."""
     table, columns = result.table, context.get("group_columns") or result.group_columns
-    if result.kind.has_attacker or not {"base", "observed"} <= set(table):
+    if not has_rates(result) or not {"base", "observed"} <= set(table):
         return ()
     rows = [row for row in records(table) if None not in (row["base"], row["observed"])]
     sums: dict[str, list[float]] = {}  # of each task, over all groups
@@ -287,6 +289,13 @@ def changes_of(result: Any, context: Mapping[str, Any]) -> tuple[Change, ...]:
         )
         for row in rows
     )
+
+
+def has_rates(result: Any) -> bool:
+    """Return whether the pairs of a result are rates or means of groups, and no ratios."""
+    table = result.pairs if hasattr(result, "pairs") else result.table
+    of_groups = "group" in table and (table["group"] != "(all)").any()
+    return bool(not result.kind.has_attacker and (result.percent or result.unit) and of_groups)
 
 
 def change_in(
@@ -675,7 +684,7 @@ def _errors(report: Any, facts: Facts) -> tuple[Errors, ...]:
             for each in facts.changes
             if each.task == task
         )
-    if "false_positive_rate" not in report.rates:
+    if "false_positive_rate" not in report.rates or not facts.changes:
         return ()
     rows = records(report.rates)
     named = [row for row in rows if task_name(row["task"], report.context) == task] or [

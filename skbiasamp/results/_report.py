@@ -29,7 +29,7 @@ from skbiasamp.results._facts import facts_by_column, possible_changes, report_f
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results.explanation import Explanation
 from skbiasamp.results.exports import Paged, Stored, as_json, records
-from skbiasamp.results.gate import Gate, gate_of
+from skbiasamp.results.gate import FAILED, PASSED, Gate, GateCheck, Limit, gate_of
 
 R = TypeVar("R", AuditResult, ComparisonResult)
 
@@ -273,9 +273,28 @@ class AuditReport(Report[AuditResult]):
             )
         return express("audit", "verdict", self.facts)
 
+    def _with_unknown(self, check: GateCheck, limit: float, one_sided: bool) -> GateCheck:
+        """Return a check that says what is true in whatever groups the unknown rows are."""
+        unknown, decided = self.unknown, check.outcome in (PASSED, FAILED)
+        # Of a difference that is added, and of one that is reversed, not the value is judged.
+        judged = decided and check.verdict not in (words.ADDS, words.REVERSES)
+        if not judged or check.name != self.primary or unknown is None or unknown.low is None:
+            return check
+        assert unknown.high is not None
+        if Limit.checked(limit, one_sided).outcome(unknown.low, unknown.high) == check.outcome:
+            return check
+        result = self.results[self.primary]
+        facts = replace(result.facts, limit=limit, limit_verdict=words.INCONCLUSIVE)
+        said = {"outcome": words.INCONCLUSIVE, "sentence": express("audit", "verdict", facts)}
+        return replace(check, low=unknown.low, high=unknown.high, rows=math.nan, **said)
+
     def _gate(self, limit: float, on: str | Sequence[str] | None, one_sided: bool) -> Gate:
         if not self.columns:
-            return super()._gate(limit, on, one_sided)
+            gate = super()._gate(limit, on, one_sided)
+            if "predicted_rate_lowest" not in self.rates:
+                return gate
+            checks = [self._with_unknown(check, limit, one_sided) for check in gate.checks]
+            return replace(gate, checks=tuple(checks))
         judged = self.judged_columns
         gates = {name: own.gate(limit, on=on, one_sided=one_sided) for name, own in judged.items()}
         checks = [

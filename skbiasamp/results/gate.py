@@ -35,7 +35,8 @@ class GateCheck:
         The result, the model of a comparison, or the worst pair.
     value, low, high : float
         The number with its confidence interval. If the verdict is *adds a difference*, the largest
-        change of a pair, with an interval that holds for all pairs at once.
+        change of a pair, with an interval that holds for all pairs at once. With bounds of rows
+        without a group, ends that hold in whatever groups these are, if they decide.
     confidence_level : float
         Level of the interval.
     verdict : str
