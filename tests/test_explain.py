@@ -325,7 +325,8 @@ def test_the_verdict_within_strata_knows_a_reversal(predicted, verdict, words):
     (within,) = (text for text in explanation.sentences if text.startswith("within strata"))
     assert within.startswith(f"within strata: {verdict}")
     assert within.endswith(f"associate group and task {words}")
-    assert explanation.audit.verdict == verdict
+    assert explanation.audit.verdict == explanation.change["verdict"][0] == verdict
+    assert set(explanation.strata["verdict"]) == {"reduces"}  # a part turns nothing around
 
 
 # --------------------------------------------------------------------------- what it says

@@ -199,6 +199,13 @@ def test_the_two_way_variance_is_that_of_pairs_plus_names_minus_both():
     assert alone["standard_error"] == pytest.approx(plain["standard_error"])
 
 
+def test_pairs_that_are_treated_alike_show_no_difference():
+    result = MatchedPairsAuditor().audit(
+        [1, 1, 0, 0] * 30, sensitive_features=["a", "b"] * 60, pairs=np.repeat(np.arange(60), 2)
+    )
+    assert (result.value, result.verdict, result.p_value) == (0, "no clear effect", 1)
+
+
 def test_three_groups_are_compared_two_by_two():
     values, groups = [1, 0, 0, 1, 1, 0, 1, 0, 0], list("abc") * 3
     table = audited(values, groups, np.repeat([1, 2, 3], 3)).table

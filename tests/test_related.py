@@ -39,6 +39,9 @@ def test_the_table_has_the_log_ratio_of_each_pair_of_groups_and_outcome():
     observed = [math.log(0.85 / 0.175), math.log(0.15 / 0.825)]
     np.testing.assert_allclose(table["observed"], observed)
     assert list(table["group"]) == ["f / m"] * 2
+    both = pd.DataFrame({"sex": SEX, "shop": "x"})
+    (pair, _) = auditor.audit(COOKS, PREDICTED, sensitive_features=both).table["group"]
+    assert pair == "sex = f, shop = x / sex = m, shop = x"
     assert list(table["task"]) == [1, 0]
     assert result.value == pytest.approx(math.log(0.825 / 0.15) - math.log(3))
     assert result.statistics["epsilon_labels"] == pytest.approx(math.log(3))

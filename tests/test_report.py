@@ -213,3 +213,11 @@ def test_rows_with_weights_are_counted_by_their_engine():
     report = skbiasamp.audit_frame(query, **columns, auditor=DirectionalAuditor(interval=None))
     (finding,) = (finding for finding in report.findings if finding.topic == "weights")
     assert finding.text.startswith("2,000 rows came with weights that add up to 6,000")
+
+
+def test_a_frame_of_one_column_is_labels():
+    labels, sex = pd.DataFrame({"hired": [1, 0, 1, 1] * 20}), ["f", "m"] * 40
+    predicted = [1, 0] * 40
+    how = {"sensitive_features": sex, "auditor": DirectionalAuditor(), "random_state": 0}
+    report, same = (skbiasamp.audit(y, predicted, **how) for y in (labels, labels["hired"]))
+    assert (report.value, report.verdict) == (same.value, same.verdict)
