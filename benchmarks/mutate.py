@@ -42,6 +42,8 @@ NEAREST = re.compile(
     "Eq_NotEq|NotEq_Eq|Lt_LtE|LtE_Lt|Gt_GtE|GtE_Gt|Is_IsNot|IsNot_Is|USub_UAdd|Delete_Not|"
     "Delete_Invert)$|AddNot|True|False|AndWithOr|OrWithAnd|Break|Number|Decorator|ForLoop"
 )
+# Assertions, and how arrays are held: what is computed is the same without them.
+HELD = {"strict", "frozen", "dtype", "keepdims", "minlength", "out"}
 PAIRS = "max/min maximum/minimum idxmax/idxmin argmax/argmin any/all floor/ceil sum/mean"
 OPPOSITE = {a: b for pair in PAIRS.split() for a, b in (pair.split("/"), pair.split("/")[::-1])}
 
@@ -94,12 +96,12 @@ def measure():
 
 
 def is_left_alone(node):
-    """Return whether a node is a type, a star of parameters, or an assertion of zip or of types."""
+    """Return whether a node is a type, a star of parameters, or a keyword that changes nothing."""
     return (
         node.type in {"annassign", "tfpdef"}
         or node.get_previous_sibling() == "->"
         or (node.type == "operator" and node.parent.type in {"parameters", "dictorsetmaker"})
-        or (node.type == "argument" and node.get_code().strip() in {"strict=True", "frozen=True"})
+        or (node.type == "argument" and node.children[0].get_code().strip() in HELD)
     )
 
 

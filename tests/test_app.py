@@ -364,6 +364,8 @@ def test_a_wrong_column_is_mended(page):
     assert "Choose the column with the label" in error_at(page, "target")
     choose(page, prediction="pay", sensitive=("name",))
     page.fill("#threshold", "2000")
+    page.fill("#limit", "200")
+    assert "percentage points, from 0 to 100" in error_at(page, "limit")
     page.fill("#limit", "6")
     error = error_at(page, "sensitive")
     assert error.startswith("Sensitive columns: name must hold groups; got 600 values")

@@ -336,6 +336,8 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
     else:
         task = facts.worst.task if facts.worst else changes[0].task
         shown = by_harm([each for each in changes if each.task == task], facts)
+    if file == "comparison" and express(file, "opposed", facts):
+        shown = [replace(each, effect="reverses") for each in shown]
     if facts.against:  # the picture shows the gap
         effect = "grows" if _tone_of(facts) == "up" else "shrinks"
         shown = [replace(each, effect=effect) for each in shown]

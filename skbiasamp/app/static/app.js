@@ -421,6 +421,7 @@ const decimal = (text) => Number(text.trim().replace(",", "."));  // people may 
 function number(field, text, divisor = 1) {
   const value = decimal(text);
   if (!text.trim() || !Number.isFinite(value)) throw errorAt(field, `This must be a number, such as 0.5; it is “${text}”.`);
+  if (divisor > 1 && !(value >= 0 && value <= 100)) throw errorAt(field, `These are percentage points, from 0 to 100; it is “${text}”.`);
   return String(Number((value / divisor).toPrecision(12)));
 }
 
