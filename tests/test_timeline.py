@@ -263,6 +263,15 @@ def test_new_groups_and_classes_are_left_out_and_counted(steady):
         "9 rows of the class 'later', which the reference lacks, are left out.",
     ]
     assert found.to_frame().set_index("period").loc["2026-06", "n"] == len(june) - 16
+    said = "16 rows are left out: the reference lacks their group or class."
+    assert said in " ".join(str(found).split())
+    # Rows and counts of them leave out as many.
+    rows.loc[june[20:60], "sex"] = None
+    how = {"reference": 3, "pos_label": "yes", "n_draws": 19}
+    for given, options in ((rows, NAMED | {"missing": "drop"}), (in_months(rows, "drop"), {})):
+        found = skbiasamp.audit_over(given, **how, **options)
+        assert "40 rows have no group and are left out. 16 rows" in " ".join(str(found).split())
+        assert said in " ".join(found.to_markdown().split())
 
 
 def test_a_period_of_too_few_rows_for_an_attacker_is_not_measured(steady):
@@ -284,11 +293,11 @@ def in_words(rows, names):
     return rows.assign(**{one: rows[one].map(names) for one in ("hired", "predicted")})
 
 
-def in_months(rows):
+def in_months(rows, missing="error"):
     """Return counts of each month."""
     columns = {name: NAMED[name] for name in ("target", "prediction", "sensitive")}
     months = rows.groupby(rows["day"].dt.strftime("%Y-%m"))
-    return {name: Contingency.from_frame(one, **columns) for name, one in months}
+    return {name: Contingency.from_frame(one, missing=missing, **columns) for name, one in months}
 
 
 def test_any_class_may_be_the_positive_one(changed):

@@ -288,7 +288,6 @@ def _parts_like(
         part, lost = within(cells, first)
         # Rows of other classes were left out as they were read.
         lost["task"] |= counted.others.get(name, {})
-        texts = []
         for what, names in {"group": lost["group"], "class": lost["task"]}.items():
             for label, n in names.items():
                 if strict:
@@ -298,14 +297,13 @@ def _parts_like(
                     )
                     raise InputError(text, period=name, what=what, seen=label)
                 lacking = f"the {what} {quote([label])}, which the reference lacks"
-                texts.append(f"{rows_of(n)} of {lacking}, {'is' if n == 1 else 'are'} left out.")
+                text = f"{rows_of(n)} of {lacking}, {'is' if n == 1 else 'are'} left out."
+                notes.append({"period": name, "text": text, "lacking": n})
         absent = [g for g, n in zip(part.groups, part.count("group"), strict=True) if not n]
         if absent and not cells.indicator and part.total:
             whose = "its" if len(absent) == 1 else "their"
-            texts.append(
-                f"no rows of {quote(absent)}: {whose} pairs are not measured in this period."
-            )
-        notes += _noted(name, texts)
+            text = f"no rows of {quote(absent)}: {whose} pairs are not measured in this period."
+            notes += _noted(name, [text])
         if part.total:
             parts[name] = distinct(part)
         else:

@@ -185,7 +185,20 @@ def periods_of_counts(
     if not all(isinstance(name, str) for name in frame):
         raise InputTypeError("{frame} must have text as the names of periods, such as '2026-01'.")
     order = in_order(frame, filled=True)
-    return CountedPeriods({name: frame.get(name) for name in order}, {}, [])
+    notes = _dropped({name: frame[name].n_dropped for name in order if name in frame})
+    return CountedPeriods({name: frame.get(name) for name in order}, {}, notes)
+
+
+def _dropped(rows: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return notes about the periods that have rows without a sensitive feature."""
+    notes = []
+    for period, n in rows.items():
+        if n:
+            text = (
+                f"{rows_of(n)} without a sensitive feature {'was' if n == 1 else 'were'} left out."
+            )
+            notes.append({"period": period, "text": text, "dropped": n})
+    return notes
 
 
 def periods_of_rows(
@@ -236,12 +249,7 @@ def periods_of_rows(
         if read.version is not None and not pd.isna(read.version[rows]).all():
             own = pd.Series(read.version[rows]).map(str, na_action="ignore")
             versions[name] = str(pd.Series(cells.weight[rows]).groupby(own).sum().idxmax())
-    notes = []
-    for period, n in read.dropped.groupby(known).sum().items():
-        if n:
-            were = "was" if n == 1 else "were"
-            text = f"{rows_of(n)} without a sensitive feature {were} left out."
-            notes.append({"period": period, "text": text})
+    notes = _dropped(read.dropped.groupby(known).sum().to_dict())
     return CountedPeriods(parts, versions, notes, others)
 
 

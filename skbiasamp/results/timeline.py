@@ -82,7 +82,9 @@ class Timeline(Paged, OfMetric):
     confidence_level : float or None
         Level of the interval of each period.
     notes : list of dict
-        What was left out or is unusual: ``period`` (or None) and ``text``.
+        What was left out or is unusual: ``period`` (or None) and ``text``. Of rows left out also
+        their number, ``dropped`` (without a group) or ``lacking`` (the reference lacks their group
+        or class).
     context : dict
         Date, versions, and what was watched.
     params : dict
@@ -337,6 +339,9 @@ class Timeline(Paged, OfMetric):
             named += [note["period"]] if note["period"] is not None else []
         noted = [Text(express("over", "note", *note[::-1])) for note in notes.items()]
         date = (self.context.get("date") or "").partition(" ")[0]
+        card = first_screen_of_watch(facts, date)
+        left = (sum(note.get(key, 0) for note in self.notes) for key in ("dropped", "lacking"))
+        card = replace(card, scope=f"{card.scope} {express('over', 'left_out', *left)}".strip())
         chart = None
         if facts.reference_value is not None and any(row["value"] is not None for row in periods):
             caption = express("over", "chart", facts, self.confidence_level, self.kind.is_signed)
@@ -355,7 +360,7 @@ class Timeline(Paged, OfMetric):
             self.context,
             express("over", "title_of_page"),
             [
-                Section(express("page", "report"), [first_screen_of_watch(facts, date)], "first"),
+                Section(express("page", "report"), [card], "first"),
                 Section(express("over", "picture"), [chart], "value"),
                 steps_of_watch(facts),
                 Section(express("over", "which"), _pairs(self, facts), "pairs", only="page"),
