@@ -75,7 +75,7 @@ def audit_over(
         time zone are read in that zone.
     every : {"hour", "day", "week", "month", "quarter", "year", None}, default="month"
         Length of a period; weeks are ISO weeks. None: the column holds the names of periods, which
-        are sorted.
+        are sorted; numbers in them count by size (v9, v10).
     reference : int, str or Contingency, default=1
         What periods are compared with. An integer: that many first periods. A string: the period
         with this name; earlier periods are then shown and not watched. A `Contingency`: counts of
