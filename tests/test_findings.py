@@ -4,6 +4,7 @@ import re
 import runpy
 from pathlib import Path
 
+import skbiasamp
 from skbiasamp.render.facts import environment
 from skbiasamp.report.checks import every_check
 from skbiasamp.results import COMPARISON_FINDINGS
@@ -46,6 +47,14 @@ def test_codes_stay_the_same_and_each_has_an_owner_and_words():
     words = environment().get_template("sentences/findings.txt").module
     parts = [f"{code}_{part}" for code in CODES for part in ("seen", "step")]
     assert [part for part in parts if not hasattr(words, part)] == []
+
+
+def test_a_group_is_named_as_it_is_at_the_start_of_a_finding():
+    group, label = ["a"] * 400 + ["A"] * 400, [1] * 100 + [0] * 300 + [1] * 100 + [0] * 300
+    guess = [1] * 160 + [0] * 240 + [1] * 60 + [0] * 340
+    report = skbiasamp.audit(label, guess, sensitive_features=group, random_state=0)
+    (text,) = (each.text for each in report.findings if each.code == "SBA209")
+    assert re.findall(r"(\w): ([\d.]+)", text) == [("a", "15.0"), ("A", "10.0")]
 
 
 def test_the_page_of_the_docs_is_the_one_that_is_generated():

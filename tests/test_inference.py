@@ -353,11 +353,26 @@ def test_required_rows_and_the_smallest_effect_are_each_others_reverse():
     assert required_rows(least * (1 + 1e-9), result=result) == 1_000
     assert required_rows(least / 2, result=result) == pytest.approx(4_000, abs=1)
     assert result.smallest_effect(0.5) < least < result.smallest_effect(0.95)
-    # By hand: the variance of a mean of two groups, without the effect and with it.
-    tails = stats.norm.isf(0.025), stats.norm.ppf(0.9)
-    errors = [((1 / 0.8 + 1 / 0.2) / 4 * (0.1 - mean**2)) ** 0.5 for mean in (0, 0.03)]
-    by_hand = np.ceil((np.dot(tails, errors) / 0.03) ** 2)
-    assert required_rows(0.03, 0.9, changed=0.1, groups=(0.8, 0.2)) == by_hand
+    # By hand: the variance of a mean of two groups. Few rows need more than a normal law says.
+    tails = stats.norm.isf(0.025) + stats.norm.ppf(0.9)
+    by_hand = (1 / 0.8 + 1 / 0.2) / 4 * (0.1 - 0.003**2) * (tails / 0.003) ** 2
+    assert by_hand < required_rows(0.003, 0.9, changed=0.1, groups=(0.8, 0.2)) < 1.01 * by_hand
+
+
+@pytest.mark.parametrize("shares", [(0.9, 0.1), (0.5, 0.5)])
+def test_planned_rows_find_an_effect_of_few_changed_rows_as_often_as_asked(shares):
+    n, found = required_rows(0.1, changed=0.1, groups=shares), 0
+    auditor = DirectionalAuditor(reference="test")
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        group, drawn, changed = rng.random((3, n))
+        group = (group < shares[1]).astype(int)
+        label = (drawn < np.where(group == 1, 0.7, 0.2)).astype(int)
+        # Of group 1 one row in ten gains the label, and of group 0 one in ten loses it.
+        moves = (label != group) & (changed < np.where(group == 1, 0.1 / 0.3, 0.1 / 0.2))
+        result = auditor.audit(label, np.where(moves, group, label), sensitive_features=group)
+        found += result.verdict == "amplifies"
+    assert 0.76 < found / 400 < 0.9
 
 
 @pytest.mark.parametrize("direction", ["A->T", "T->A"])

@@ -527,6 +527,7 @@ NUMBERS = [
     (lambda: required_rows(0.1), "changed", "or the result of a small audit"),
     (lambda: required_rows(0.1, changed=0.05), "changed", "a share of rows of effect or more"),
     (lambda: required_rows(0.1, changed=0.2, groups=(0.5, 0.4)), "groups", "that sum to 1; got"),
+    (lambda: required_rows(0.1, changed=0.2, groups=(1,)), "groups", "be two shares or more"),
     (lambda: paired_p_values(10**400, 1), "gained", "too large for a float"),
     (lambda: measure(base=table([["half"]] * 2)), "base", "hold numbers, and none may be missing"),
     (lambda: ExactAttacker().fit(X, HIRED, sample_weight=1j), "sample_weight", "got complex ones"),

@@ -196,6 +196,9 @@ def test_a_watch_says_whether_the_model_or_the_data_moved():
         ((0.1, 0.0), "More likely the model."),
         ((0.1, 0.3), "Both."),
         ((0.1, 0.6), "The data."),
+        ((0.4, 0.2), "More likely the model."),  # labels that move the other way explain nothing
+        ((0.6, 0.1), "Both."),
+        ((0.6, -0.7), "The data."),
         (None, "Not known."),
     ):
         told = replace(facts, gap=gap, labelled_gap=labels, moved=moved)

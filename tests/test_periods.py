@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import skbiasamp
-from skbiasamp import DirectionalAuditor
+from skbiasamp import Contingency, DirectionalAuditor
 
 NAMED = {"time": "at", "target": "hired", "prediction": "predicted", "sensitive": "sex"}
 # Ends of ISO years (2023-12-31 is in 2023-W52, 2024-12-30 in 2025-W01), a leap day, the last moment
@@ -146,6 +146,17 @@ def test_periods_without_rows_stand_between_the_others(every, first, last, n):
     counted = periods_of(rows_at([pd.Timestamp(first), pd.Timestamp(last)]), every)
     assert len(counted) == n
     assert list(counted.fillna(0) > 0) == [True] + [False] * (n - 2) + [True]
+
+
+def test_numbers_in_the_names_of_periods_count_by_size():
+    order = ["model", "v1", "v01-b", "v2", "v2.9", "v2.10", "v10", "v10a"]
+    rows = rows_at(order[::-1])
+    timeline = skbiasamp.audit_over(rows, every=None, n_draws=19, **NAMED)
+    assert timeline.periods["period"].tolist() == order
+    columns = {name: column for name, column in NAMED.items() if name != "time"}
+    counts = {name: Contingency.from_frame(part, **columns) for name, part in rows.groupby("at")}
+    timeline = skbiasamp.audit_over(counts, n_draws=19)
+    assert timeline.periods["period"].tolist() == order
 
 
 def test_a_wrong_year_is_reported_before_its_periods_are_made():

@@ -173,6 +173,28 @@ def test_intervals_of_distances_that_noise_makes_larger_cover():
     assert 184 <= inside <= 198
 
 
+def test_intervals_at_tied_labels_do_not_depend_on_the_names_of_groups():
+    group = np.repeat(["a", "b", "c"], [100, 100, 200])
+    label = np.r_[np.tile([0, 1], 100), np.tile([0, 0, 0, 1], 50)]
+    guess = label.copy()
+    guess[np.flatnonzero((group == "a") & (label == 0))[:11]] = 1
+    auditor, ends = DifferentialFairnessAuditor(reference="test"), ["low", "high", "p_value"]
+    swapped = np.select([group == "a", group == "b"], ["b", "a"], "c")
+    results = [auditor.audit(label, guess, sensitive_features=names) for names in (group, swapped)]
+    first, second = (
+        [result.value, result.low, result.high, *result.table[ends].iloc[:2].to_numpy().ravel()]
+        for result in results
+    )
+    assert first == pytest.approx(second)
+    # Of two groups one share is as far from a half as the other.
+    group, label = ["a", "b"] * 100, [0] * 100 + [1] * 100
+    guess = [0] * 70 + [1] * 10 + [0, 1] * 10 + [1] * 70 + [0] * 10 + [1, 1, 0, 1] * 5
+    table = PercentageAuditor(reference="test").audit(label, guess, sensitive_features=group).table
+    first, second = table[["amplification", *ends]].to_numpy()
+    np.testing.assert_allclose(first, second)
+    assert first[1] < 0 < first[2]
+
+
 def test_label_amplification_has_the_tests_and_intervals_of_a_difference_of_paired_rates():
     rng = np.random.default_rng(5)
     task = (rng.random(300) < 0.7).astype(int)

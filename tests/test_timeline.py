@@ -172,6 +172,7 @@ def test_a_change_of_one_group_is_found_and_named(changed, watched):
     assert timeline.first_alarm in ("2026-07", "2026-08")
     # Compared with all rows, the changes of two groups mirror each other.
     assert {"f", "m"} <= set(timeline.causes)
+    assert timeline.facts.causes == ("f",)  # the rate of the other one stays
     frame = timeline.to_frame()
     assert not frame.loc[frame["period"] < "2026-07", "alarm"].any()
     later = frame[frame["period"] >= timeline.first_alarm]
@@ -262,6 +263,15 @@ def test_new_groups_and_classes_are_left_out_and_counted(steady):
         "9 rows of the class 'later', which the reference lacks, are left out.",
     ]
     assert found.to_frame().set_index("period").loc["2026-06", "n"] == len(june) - 16
+    said = "16 rows are left out: the reference lacks their group or class."
+    assert said in " ".join(str(found).split())
+    # Rows and counts of them leave out as many.
+    rows.loc[june[20:60], "sex"] = None
+    how = {"reference": 3, "pos_label": "yes", "n_draws": 19}
+    for given, options in ((rows, NAMED | {"missing": "drop"}), (in_months(rows, "drop"), {})):
+        found = skbiasamp.audit_over(given, **how, **options)
+        assert "40 rows have no group and are left out. 16 rows" in " ".join(str(found).split())
+        assert said in " ".join(found.to_markdown().split())
 
 
 def test_a_period_of_too_few_rows_for_an_attacker_is_not_measured(steady):
@@ -283,11 +293,11 @@ def in_words(rows, names):
     return rows.assign(**{one: rows[one].map(names) for one in ("hired", "predicted")})
 
 
-def in_months(rows):
+def in_months(rows, missing="error"):
     """Return counts of each month."""
     columns = {name: NAMED[name] for name in ("target", "prediction", "sensitive")}
     months = rows.groupby(rows["day"].dt.strftime("%Y-%m"))
-    return {name: Contingency.from_frame(one, **columns) for name, one in months}
+    return {name: Contingency.from_frame(one, missing=missing, **columns) for name, one in months}
 
 
 def test_any_class_may_be_the_positive_one(changed):

@@ -12,6 +12,7 @@ from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.labels import Codes, Labels, Members, common
@@ -569,17 +570,19 @@ class Mapped(Association):
         n: Array,
         maps: list[tuple[Any, Association]],
         *,
-        signed: Any = None,
         few: Any = 0.0,
     ) -> Mapped:
-        """Return sums; `signed` are the numbers to show, if `value` are their sizes."""
+        """Return sums."""
         samples = maps[0][1].samples
-        rate = value if signed is None else signed
-        return cls(value, rate, n, samples, True, False, few, tuple(maps))
+        return cls(value, value, n, samples, True, False, few, tuple(maps))
 
     def __mul__(self, factor: Any) -> Mapped:
-        """Return the product with a number."""
-        maps = tuple((factor * weights, association) for weights, association in self.maps)
+        """Return the product with a number, or with one for each pair if weights are matrices."""
+        if np.ndim(factor):
+            times = sparse.diags_array(factor.ravel())
+            maps = tuple((sparse.csr_array(times @ weights), own) for weights, own in self.maps)
+        else:
+            maps = tuple((factor * weights, association) for weights, association in self.maps)
         return replace(self, value=factor * self.value, maps=maps, few=factor**2 * self.few)
 
     def __add__(self, other: Association) -> Mapped:

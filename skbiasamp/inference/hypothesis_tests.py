@@ -20,6 +20,7 @@ from skbiasamp.counts.cells import labels_of, sides_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.pair_sums import pair_sums
 from skbiasamp.counts.parts import differ
+from skbiasamp.inference.influence import degrees_of_freedom
 
 ADJUSTMENTS = ("holm", "fdr", None)
 
@@ -226,9 +227,9 @@ def required_rows(
         Probability that the audit finds it.
     changed : float, default=None
         Share of rows whose prediction differs from the label: 1 − accuracy. It is assumed to be
-        equal in all groups.
+        equal in all groups, and the labels' rates to differ clearly between them.
     groups : sequence of float, default=(0.5, 0.5)
-        Shares of the groups.
+        Shares of two groups or more.
     result : AuditResult, default=None
         A small audit of such rows, in place of `changed` and `groups`. Rows of clusters are
         then expected to come in such clusters again.
@@ -247,9 +248,9 @@ def required_rows(
     --------
     >>> from skbiasamp.inference import required_rows
     >>> required_rows(0.02, changed=0.2)
-    3923
+    3935
     >>> required_rows(0.02, changed=0.2, groups=(0.9, 0.1))
-    10895
+    10994
     """
     power = check_share("power", power)
     confidence_level = check_share("confidence_level", confidence_level)
@@ -282,11 +283,40 @@ def required_rows(
         raise InputError(
             "{groups} must be positive shares that sum to 1; got {seen!r}.", seen=groups
         )
-    # The variance of the change of a group's row, without amplification and with it.
-    spread = (1 / shares).sum() / len(shares) ** 2
-    test, least = ((spread * (changed - mean**2)) ** 0.5 for mean in (0.0, effect))
-    tail, miss = stats.norm.isf((1 - confidence_level) / 2), stats.norm.ppf(power)
-    return math.ceil(((tail * test + miss * least) / effect) ** 2)
+    if len(shares) < 2:
+        text = "{groups} must be two shares or more, since groups are compared; got {seen!r}."
+        raise InputError(text, seen=groups)
+    plan = float(effect), float(changed), shares, confidence_level
+    high = 2
+    while _chance(high, *plan) < power:
+        high *= 2
+    low = high // 2
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _chance(middle, *plan) >= power else (middle + 1, high)
+    return high
+
+
+def _chance(n: int, effect: float, changed: float, shares: Array, confidence_level: float) -> float:
+    """Return the chance that n rows show an effect: that the interval of the value excludes 0.
+
+    The interval is that of `estimate`. Each group's rate changes by the effect.
+    """
+    expected = n * shares
+    size = expected / (1 + (1 - shares) / expected)  # sizes of groups are random
+    # Rows change by 1, −1 or 0: the variance, and what is to be squared for degrees of freedom.
+    variance = changed - effect**2
+    gained, lost = (changed + effect) / 2, (changed - effect) / 2
+    fourth = gained * (1 - effect) ** 4 + lost * (1 + effect) ** 4 + (1 - changed) * effect**4
+    few = 1 / (1 - np.minimum(1 / expected, 0.5))  # HC2
+    # Half a row gained, and half a row lost.
+    squares = (few * variance / size + 1 / size**2).sum()
+    fourths = (few**2 * fourth / size**3 + 1 / (2 * size**4)).sum()
+    df = degrees_of_freedom(squares, fourths)
+    reach = -special.stdtrit(df, (1 - confidence_level) / 2) * squares**0.5
+    with np.errstate(divide="ignore"):  # an effect that each row shows does not vary
+        away = (len(shares) * effect - reach) / (variance / size).sum() ** 0.5
+    return float(special.ndtr(away))
 
 
 def smallest_effect(

@@ -259,7 +259,7 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
 
     def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         """Return the pairs: the formula."""
-        before, after = (self._ratios(test, side) for side in _SIDES)
+        before, after = _sizes(*(self._ratios(test, side) for side in _SIDES))
         change = Mapped.of(
             after.value - before.value,
             np.minimum(after.n, before.n),
@@ -285,7 +285,7 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
         )
 
     def _ratios(self, test: Contingency, side: SideName) -> Mapped:
-        """Return the sizes of the logarithms of two groups' ratios: pairs of groups × outcomes.
+        """Return the logarithms of two groups' ratios: pairs of groups × outcomes.
 
         Smoothing adds rows of weight 1: it makes no difference whether a row's weight is split.
         """
@@ -311,12 +311,11 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
             ratios = logs[group] - logs[other]
         # An outcome that neither group ever has separates them in nothing.
         ratios = np.where(np.isneginf(logs[group]) & np.isneginf(logs[other]), 0.0, ratios)
-        turned = np.where(ratios < 0, -1.0, 1.0)
         n_tasks, n_outcomes = len(test.tasks), logs.shape[1]
         at = np.arange(ratios.size)
         column = np.tile(np.arange(n_outcomes) % n_tasks, len(group))
         known = np.nan_to_num(per_rate, posinf=0.0, neginf=0.0)
-        slopes = [(turned * known[group]).ravel(), (-turned * known[other]).ravel()]
+        slopes = [known[group].ravel(), -known[other].ravel()]
         rates_of = [np.repeat(side, n_outcomes) * n_tasks + column for side in (group, other)]
         weights = sparse.csr_array(
             (np.concatenate(slopes), (np.tile(at, 2), np.concatenate(rates_of))),
@@ -324,7 +323,7 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
         )
         n = np.minimum(test.count("group")[group], test.count("group")[other])[:, None]
         few = few[group] + few[other]
-        return Mapped.of(np.abs(ratios), n, [(weights, rates)], signed=ratios, few=few)
+        return Mapped.of(ratios, n, [(weights, rates)], few=few)
 
     def _result(self, test: Contingency) -> AuditResult:
         n = math.comb(len(test.groups), 2) * len(_outcomes(test))
@@ -338,6 +337,27 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
 
 
 _SIDES: tuple[SideName, SideName] = ("task", "task_pred")
+
+
+def _sizes(before: Any, after: Any) -> tuple[Any, Any]:
+    """Return the sizes of two numbers of each pair, those of labels and of predictions.
+
+    A number that is exactly 0 may have either sign. It gets the one by which the change of the
+    sizes varies more, whatever names come first: that against the other number, since labels and
+    predictions vary together.
+    """
+    signs = [
+        np.sign(np.where(np.abs(each.value) <= 1e-14, 0.0, known_or_zero(each.value)))
+        for each in (before, after)
+    ]
+    first, last = (
+        replace(
+            each * np.where(own != 0, own, np.where(other != 0, -other, 1.0)),
+            value=np.abs(each.value),
+        )
+        for each, own, other in zip((before, after), signs, signs[::-1], strict=True)
+    )
+    return first, last
 
 
 def _outcomes(cells: Contingency) -> Names:
@@ -381,8 +401,9 @@ class LargestChange(MeanChange):
             before=combine_associations(before) if before else self.before,
             after=combine_associations(after),
         )
-        changes, factors = [pairs.change for _, pairs in models], [factor for factor, _ in models]
-        change = combine_associations(changes, factors)
+        # In a difference of models their labels cancel, whatever signs these have at 0.
+        changes = [pairs.predicted if before else pairs.change for _, pairs in models]
+        change = combine_associations(changes, [factor for factor, _ in models])
         number = grows.estimate(change, models[0][1].signs, confidence_level)
         return replace(number, value=sum(factor * pairs.published for factor, pairs in models))
 
@@ -517,9 +538,8 @@ class PercentageAuditor(CooccurrenceAuditor):
         predicted: SideName = "group_pred" if test.has("group_pred") else "group"
         given: SideName = "task_pred" if test.has("task_pred") else "task"
         equal = 1 / len(test.groups)
-        before, after = (
-            _distances(test, *sides, equal) for sides in (("group", "task"), (predicted, given))
-        )
+        sides: tuple[tuple[SideName, SideName], ...] = ("group", "task"), (predicted, given)
+        before, after = _sizes(*(_distances(test, *names, equal) for names in sides))
         change = after - before
         return Pairs(
             test.groups,
@@ -533,7 +553,7 @@ class PercentageAuditor(CooccurrenceAuditor):
 
 
 def _distances(cells: Contingency, outcome: SideName, given: SideName, equal: float) -> Association:
-    """Return how far the groups' shares are from equal.
+    """Return how far the groups' shares are from equal, above it or below.
 
     The nearer a share is to equal, the less its distance varies: the side on which it lies is then
     uncertain. A distance from an equal share varies as the size of a normal number does.
@@ -542,7 +562,7 @@ def _distances(cells: Contingency, outcome: SideName, given: SideName, equal: fl
     distance = shares.rate - equal
     sure = special.erf(np.abs(known_or_zero(distance)) / np.maximum(shares.sd, 1e-12)) ** 2
     varies = np.sqrt(sure + (1 - sure) * (1 - 2 / np.pi))
-    return replace(shares * np.where(distance < 0, -varies, varies), value=np.abs(distance))
+    return replace(shares * varies, value=distance)
 
 
 percentage_amplification = function_of(PercentageAuditor, without=("y_train", "sensitive_train"))

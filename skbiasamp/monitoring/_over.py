@@ -75,7 +75,7 @@ def audit_over(
         time zone are read in that zone.
     every : {"hour", "day", "week", "month", "quarter", "year", None}, default="month"
         Length of a period; weeks are ISO weeks. None: the column holds the names of periods, which
-        are sorted.
+        are sorted; numbers in them count by size (v9, v10).
     reference : int, str or Contingency, default=1
         What periods are compared with. An integer: that many first periods. A string: the period
         with this name; earlier periods are then shown and not watched. A `Contingency`: counts of
@@ -288,7 +288,6 @@ def _parts_like(
         part, lost = within(cells, first)
         # Rows of other classes were left out as they were read.
         lost["task"] |= counted.others.get(name, {})
-        texts = []
         for what, names in {"group": lost["group"], "class": lost["task"]}.items():
             for label, n in names.items():
                 if strict:
@@ -298,14 +297,13 @@ def _parts_like(
                     )
                     raise InputError(text, period=name, what=what, seen=label)
                 lacking = f"the {what} {quote([label])}, which the reference lacks"
-                texts.append(f"{rows_of(n)} of {lacking}, {'is' if n == 1 else 'are'} left out.")
+                text = f"{rows_of(n)} of {lacking}, {'is' if n == 1 else 'are'} left out."
+                notes.append({"period": name, "text": text, "lacking": n})
         absent = [g for g, n in zip(part.groups, part.count("group"), strict=True) if not n]
         if absent and not cells.indicator and part.total:
             whose = "its" if len(absent) == 1 else "their"
-            texts.append(
-                f"no rows of {quote(absent)}: {whose} pairs are not measured in this period."
-            )
-        notes += _noted(name, texts)
+            text = f"no rows of {quote(absent)}: {whose} pairs are not measured in this period."
+            notes += _noted(name, [text])
         if part.total:
             parts[name] = distinct(part)
         else:

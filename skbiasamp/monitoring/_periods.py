@@ -128,7 +128,7 @@ def _name(period: pd.Period, every: str) -> str:
 
 
 def in_order(names: Iterable[str], *, filled: bool) -> list[str]:
-    """Return the names of periods in their order: numbers by size, all else as text sorts.
+    """Return the names of periods in their order: as text sorts, but numbers inside by size.
 
     If all are dates of one kind, they are `filled` with those that lack between them.
     """
@@ -139,7 +139,7 @@ def in_order(names: Iterable[str], *, filled: bool) -> list[str]:
         try:
             return sorted(names, key=float)
         except ValueError:
-            return sorted(names)
+            return sorted(names, key=_parts)
     every = kinds[0]
     first, last = (_period(name, every) for name in (min(names), max(names)))
     if (last - first).n >= _MOST:
@@ -149,6 +149,12 @@ def in_order(names: Iterable[str], *, filled: bool) -> list[str]:
         )
         raise InputError(text, every_seen=every, most=_MOST, first=min(names), last=max(names))
     return [_name(period, every) for period in pd.period_range(first, last)]
+
+
+def _parts(name: str) -> tuple[list[Any], str]:
+    """Return what a name is sorted by: its parts, so that v9 comes before v10."""
+    parts = re.split("([0-9]+)", name)  # each second one is a number
+    return [int(part) if at % 2 else part for at, part in enumerate(parts)], name
 
 
 def _period(name: str, every: str) -> pd.Period:
@@ -185,7 +191,20 @@ def periods_of_counts(
     if not all(isinstance(name, str) for name in frame):
         raise InputTypeError("{frame} must have text as the names of periods, such as '2026-01'.")
     order = in_order(frame, filled=True)
-    return CountedPeriods({name: frame.get(name) for name in order}, {}, [])
+    notes = _dropped({name: frame[name].n_dropped for name in order if name in frame})
+    return CountedPeriods({name: frame.get(name) for name in order}, {}, notes)
+
+
+def _dropped(rows: Mapping[Any, float]) -> list[dict[str, Any]]:
+    """Return notes about the periods that have rows without a sensitive feature."""
+    notes = []
+    for period, n in rows.items():
+        if n:
+            text = (
+                f"{rows_of(n)} without a sensitive feature {'was' if n == 1 else 'were'} left out."
+            )
+            notes.append({"period": period, "text": text, "dropped": n})
+    return notes
 
 
 def periods_of_rows(
@@ -236,12 +255,7 @@ def periods_of_rows(
         if read.version is not None and not pd.isna(read.version[rows]).all():
             own = pd.Series(read.version[rows]).map(str, na_action="ignore")
             versions[name] = str(pd.Series(cells.weight[rows]).groupby(own).sum().idxmax())
-    notes = []
-    for period, n in read.dropped.groupby(known).sum().items():
-        if n:
-            were = "was" if n == 1 else "were"
-            text = f"{rows_of(n)} without a sensitive feature {were} left out."
-            notes.append({"period": period, "text": text})
+    notes = _dropped(read.dropped.groupby(known).sum().to_dict())
     return CountedPeriods(parts, versions, notes, others)
 
 

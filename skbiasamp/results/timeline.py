@@ -82,7 +82,9 @@ class Timeline(Paged, OfMetric):
     confidence_level : float or None
         Level of the interval of each period.
     notes : list of dict
-        What was left out or is unusual: ``period`` (or None) and ``text``.
+        What was left out or is unusual: ``period`` (or None) and ``text``. Of rows left out also
+        their number, ``dropped`` (without a group) or ``lacking`` (the reference lacks their group
+        or class).
     context : dict
         Date, versions, and what was watched.
     params : dict
@@ -169,6 +171,13 @@ class Timeline(Paged, OfMetric):
     @property
     def causes(self) -> list[str]:
         """What raised an alarm: "the value", or pairs of group and task, the most moved first."""
+        return self._causes()
+
+    def _causes(self, least: float = 0.0) -> list[str]:
+        """Return what raised an alarm, if its rate moved by at least a share of the largest move.
+
+        Compared with all rows, a group that stays seems to move as much as another one does.
+        """
         if self.first_alarm is None:
             return []
         causes = ["the value"] if bool(self._watched["cause"].str.contains("value").any()) else []
@@ -177,10 +186,18 @@ class Timeline(Paged, OfMetric):
         since = (self._watched["period"] == self.onset).cummax()
         moved = self._moved(self._watched["period"][since])
         ranks = {(each.group, each.task): rank for rank, each in enumerate(moved)}
-        named = dict.fromkeys(zip(pairs["group"], pairs["task"], strict=True))
-        for group, task in sorted(
-            named, key=lambda pair: ranks.get((name_of(pair[0]), task_of(pair[1])), len(ranks))
+        keys = {
+            pair: (name_of(pair[0]), task_of(pair[1]))
+            for pair in zip(pairs["group"], pairs["task"], strict=True)
+        }
+        ways = {key: abs(moved[rank].after - moved[rank].before) for key, rank in ranks.items()}
+        # Of each task, the group that comes first of those that raised an alarm.
+        most = {key[1]: ways[key] for key in reversed(ranks) if key in keys.values()}
+        for (group, task), key in sorted(
+            keys.items(), key=lambda item: ranks.get(item[1], len(ranks))
         ):
+            if key in ways and ways[key] < least * most[key[1]]:
+                continue
             columns = self.group_columns if isinstance(group, tuple) else ()
             name = group_of(group, columns)
             causes.append(f"{name} and “{task_of(task)}”" if several else name)
@@ -233,7 +250,7 @@ class Timeline(Paged, OfMetric):
             self.verdict,
             self.onset,
             self.first_alarm,
-            tuple(cause for cause in self.causes if cause != "the value")[:_MOST],
+            tuple(cause for cause in self._causes(0.1) if cause != "the value")[:_MOST],
             mean,
             expected,
             as_json(float(watched["p_adjusted"].min())) if len(watched) else None,
@@ -322,6 +339,9 @@ class Timeline(Paged, OfMetric):
             named += [note["period"]] if note["period"] is not None else []
         noted = [Text(express("over", "note", *note[::-1])) for note in notes.items()]
         date = (self.context.get("date") or "").partition(" ")[0]
+        card = first_screen_of_watch(facts, date)
+        left = (sum(note.get(key, 0) for note in self.notes) for key in ("dropped", "lacking"))
+        card = replace(card, scope=f"{card.scope} {express('over', 'left_out', *left)}".strip())
         chart = None
         if facts.reference_value is not None and any(row["value"] is not None for row in periods):
             caption = express("over", "chart", facts, self.confidence_level, self.kind.is_signed)
@@ -340,7 +360,7 @@ class Timeline(Paged, OfMetric):
             self.context,
             express("over", "title_of_page"),
             [
-                Section(express("page", "report"), [first_screen_of_watch(facts, date)], "first"),
+                Section(express("page", "report"), [card], "first"),
                 Section(express("over", "picture"), [chart], "value"),
                 steps_of_watch(facts),
                 Section(express("over", "which"), _pairs(self, facts), "pairs", only="page"),
