@@ -331,8 +331,8 @@ class Pairs:
             level = 0.99 if fixed or np.any(self.signs.fixed) else 0.95
             level = 1 - (1 - level) / n_tests
             adds = not labels_differ and are_joint(change, level)
-            # Few units need more standard errors.
-            adds = adds and (np.abs(change.value) > reach_of_all(change, level)).any()
+            if adds:  # few units need more standard errors
+                adds = bool((np.abs(change.value) > reach_of_all(change, level)).any())
             return words.ADDS if adds else words.NO_EFFECT
         parts = known_or_zero(number.parts)
         counted = self.clear & (parts != 0)

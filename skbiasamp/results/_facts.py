@@ -721,8 +721,8 @@ def topic_of(facts: Facts) -> str:
     """Return the task as a title names it: first the outcome that people want, if it is another."""
     if len(facts.tasks) != 1 or not _is_word(facts.tasks[0]):
         return ""
-    wanted = facts.favourable if facts.percent else ()  # of numbers, "less"
-    names = (name_of(name).partition(" = ")[0] for name in wanted + facts.tasks)
+    known = facts.favourable if facts.percent else ()  # of numbers, "less"
+    names = (name_of(name).partition(" = ")[0] for name in known + facts.tasks)
     *wanted, task = (name.replace("_", " ") for name in names)
     # Beside "not paid", "paid" says nothing new, and it is the shorter one.
     others = [name for name in wanted if name not in task and task not in name]

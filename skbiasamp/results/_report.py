@@ -285,8 +285,14 @@ class AuditReport(Report[AuditResult]):
             return check
         result = self.results[self.primary]
         facts = replace(result.facts, limit=limit, limit_verdict=words.INCONCLUSIVE)
-        said = {"outcome": words.INCONCLUSIVE, "sentence": express("audit", "verdict", facts)}
-        return replace(check, low=unknown.low, high=unknown.high, rows=math.nan, **said)
+        return replace(
+            check,
+            low=unknown.low,
+            high=unknown.high,
+            outcome=words.INCONCLUSIVE,
+            rows=math.nan,
+            sentence=express("audit", "verdict", facts),
+        )
 
     def _gate(self, limit: float, on: str | Sequence[str] | None, one_sided: bool) -> Gate:
         if not self.columns:
