@@ -18,6 +18,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
+from skbiasamp._input.containers import as_precise
 from skbiasamp._input.errors import PARAMETER_OF, Called, InputError, Names
 from skbiasamp._io import check_path, opened
 
@@ -122,7 +123,11 @@ def _binned(rows: nw.LazyFrame[Any], bins: list[tuple[str, list[float]]]) -> nw.
             text = "--bins {column}: this column holds text, and only numbers can be cut."
             raise InputError(text, column=column)
         numbers, texts = nw.col(column), [f"{edge:.15g}" for edge in edges]
-        known = ~numbers.is_nan() if types[column].is_float() else ~numbers.is_null()
+        if types[column].is_float():
+            numbers, known = numbers.cast(nw.Float64), ~numbers.is_nan()
+            edges = [as_precise(edge, types[column]) for edge in edges]
+        else:
+            known = ~numbers.is_null()
         names = [f"under {texts[0]}", *(f"{a} to under {b}" for a, b in pairwise(texts))]
         last = f"{texts[-1]} or more"
         if rows.implementation.is_pandas():  # which would make a column of texts for each name
