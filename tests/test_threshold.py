@@ -135,6 +135,15 @@ def test_what_no_threshold_can_decide(predicted, how, message):
         counted(predicted=predicted, **{"threshold": 0.4, **how})
 
 
+def test_whole_scores_that_were_read_as_classes_are_found():
+    scores = (100 * SCORE).astype(int)
+    report = skbiasamp.audit(HIRED == "yes", scores, **BY, auditor=QUIET)
+    (finding,) = [one for one in report.findings if one.code == "SBA105"]
+    n = len(np.unique(scores))
+    assert finding.text.startswith(f"The labels are 2 numbers and the predictions {n}, and each")
+    assert finding.action.endswith("they count as the label (threshold).")
+
+
 def test_comparisons_take_a_threshold():
     columns = {"target": "hired", "prediction": {"old": "score", "new": "other"}}
     how, both = {"threshold": 0.4, "auditor": [QUIET]}, {"old": SCORE, "new": 1 - SCORE}
