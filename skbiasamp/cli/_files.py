@@ -170,6 +170,7 @@ def names_of_options(named: list[Named]) -> dict[str, Called]:
                 whole = given.as_typed(*given.columns)
                 names[role if given.model is None else f"{role}[{given.model!r}]"] = whole
                 names |= {f"{role} column {each!r}": given.as_typed(each) for each in given.columns}
+    names |= {"pandas.cut, KBinsDiscretizer": "--bins", "every=None": "--every name"}
     names["pos_label"] = partial(_option_named, "--positive")
     for role in _ROLES.split():
         names[role] = partial(_option_named, f"--{role.replace('_', '-')}")
@@ -197,7 +198,7 @@ _FIELDS = {
 def names_of_findings(names: Names) -> Names:
     """Return what findings call parameters: options of the command, or fields of the app."""
     if not os.environ.get("SKBIASAMP_APP"):
-        return {**names, "pandas.cut, KBinsDiscretizer": "--bins"}
+        return names
     return {role: partial(_field_named, role) for role in _FIELDS}
 
 
