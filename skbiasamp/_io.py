@@ -16,13 +16,14 @@ import re
 import secrets
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 
+from skbiasamp._input.containers import may_be_rounded
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
 from skbiasamp._utils.formatting import printable
 from skbiasamp._utils.progress import interruptible, progress
@@ -565,42 +566,59 @@ def _scan_polars(sources: list[Source], needed: list[str]) -> _Scanned:
 def _scan_pandas(sources: list[Source], needed: list[str]) -> _Scanned:
     import pandas
 
-    frames = []
-    for source in sources:
-        if source.delimiter:
-            read: Any = partial(
-                pandas.read_csv,
-                source.absolute,
-                sep=source.delimiter,
-                encoding=source.encoding,
-            )
-            # With a header pandas cuts a first row that is too long; without one it refuses it.
-            read(header=None, nrows=2)
-            read = partial(
-                read,
-                decimal=source.decimal,
-                index_col=False,
-                keep_default_na=False,
-                na_values=[""],
-                low_memory=False,
-            )
-            whole, ends = _read_in_parts(read, needed)
-            if ends.isna().any():
-                check_lines(source)
-        elif source.columns is None:
-            columns = read_objects(source.path, needed, source.encoding)
-            for name in needed:
-                if name not in columns:
-                    raise _no_column(name, columns, source.path)
-            whole = pandas.DataFrame({name: columns[name] for name in needed})
-        else:
-            import pyarrow.parquet
-
-            table = pyarrow.parquet.ParquetFile(source.absolute).read(columns=needed)
-            whole = table.to_pandas()
-        frames.append(whole[needed])
+    frames = [_read_pandas(source, needed) for source in sources]
     together = pandas.concat(frames, ignore_index=True)
+    for name in needed:
+        # Beside an empty cell integers become floats, or text if they need all of 64 bits.
+        column = together[name]
+        is_text = bool(sources[0].delimiter) and (column == "").any()
+        if not (is_text or may_be_rounded(column)):
+            continue
+        kind = "UInt64" if is_text or column.max() >= 2**63 else "Int64"
+        with suppress(TypeError, ValueError, OverflowError):  # these are no integers
+            parts = [_read_pandas(source, [name], kind)[name] for source in sources]
+            together[name] = pandas.concat(parts, ignore_index=True)
     return nw.from_native(together).lazy(), [len(frame) for frame in frames]
+
+
+def _read_pandas(source: Source, needed: list[str], kind: str | None = None) -> Any:
+    """Return columns of a file as pandas reads them, all of one type if it is given."""
+    import pandas
+
+    if source.delimiter:
+        read: Any = partial(
+            pandas.read_csv,
+            source.absolute,
+            sep=source.delimiter,
+            encoding=source.encoding,
+        )
+        # With a header pandas cuts a first row that is too long; without one it refuses it.
+        read(header=None, nrows=2)
+        read = partial(
+            read,
+            decimal=source.decimal,
+            index_col=False,
+            keep_default_na=False,
+            na_values=[""],
+            low_memory=False,
+            dtype=kind and dict.fromkeys(needed, kind),
+        )
+        whole, ends = _read_in_parts(read, needed)
+        if ends.isna().any():
+            check_lines(source)
+    elif source.columns is None:
+        columns = read_objects(source.path, needed, source.encoding)
+        for name in needed:
+            if name not in columns:
+                raise _no_column(name, columns, source.path)
+        whole = pandas.DataFrame({name: columns[name] for name in needed}, dtype=kind)
+    else:
+        import pyarrow.parquet
+
+        table = pyarrow.parquet.ParquetFile(source.absolute).read(columns=needed)
+        mapper = kind and (lambda _: pandas.api.types.pandas_dtype(kind))
+        whole = table.to_pandas(types_mapper=mapper)
+    return whole[needed]
 
 
 def _read_in_parts(read: Any, needed: list[str]) -> tuple[Any, Any]:

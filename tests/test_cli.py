@@ -527,6 +527,10 @@ def test_models_may_have_a_file_each(folder, capsys, test):
     report = compared(capsys, *files, "--prediction", "predicted", *more)
     assert_same(report, compared(capsys, "test.csv", *MODELS, *more))
     assert [file["path"] for file in report.data_files] == ["old.csv", "new.csv"]
+    # Labels make the rows those that all models share, with training rows or without.
+    more = ("--train", "train.csv", *PLAIN)
+    report = compared(capsys, *files, "--prediction", "predicted", *more)
+    assert_same(report, compared(capsys, "test.csv", *MODELS, *more))
 
 
 def test_a_file_each_has_the_same_rows(folder, capsys, test):
@@ -538,7 +542,7 @@ def test_a_file_each_has_the_same_rows(folder, capsys, test):
     other.loc[7, "sex"] = "f" if other.loc[7, "sex"] == "m" else "m"
     other.to_csv("new.csv", index=False)
     error = refused(capsys, "compare", *command)
-    assert "new.csv, row 8, differs from old.csv in 'sex'. Without --train" in error
+    assert "new.csv, row 8, differs from old.csv in 'sex'. Files of models hold the same" in error
 
 
 def test_scores_may_be_predictions_too(folder, capsys, test):

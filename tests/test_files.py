@@ -174,6 +174,23 @@ def test_a_file_is_read_however_it_is_written(engine):
         assert [one["rows"] for one in found.data_files] == [60], name
 
 
+@pytest.mark.parametrize("least", [-(2**53) - 1, 2**53, 2**64 - 2])
+def test_long_integers_beside_an_empty_cell_keep_their_digits(engine, least):
+    """To NumPy they are floats, which merge two groups."""
+    kind = pd.UInt64Dtype() if least >= 2**63 else pd.Int64Dtype()
+    own, other = [least, least + 1, None] * 20, [None, 5] * 30
+    for name, ids in (("a", own), ("b", other)):
+        frame = ROWS.assign(sex=pd.array(ids, dtype=kind))
+        frame.to_csv(f"{name}.csv", index=False)
+        frame.to_json(f"{name}.jsonl", orient="records", lines=True)
+        if importlib.util.find_spec("pyarrow"):
+            frame.to_parquet(f"{name}.parquet")
+    for file in (path.name for path in sorted(Path().glob("a.*"))):
+        for files, groups in ((file, set(own)), (f"?{file[1:]}", {*own, 5})):
+            found = set(audited(files, missing="group").context["groups"])
+            assert found == groups - {None} | {"(missing)"}, files
+
+
 def test_a_letter_far_below_makes_a_file_latin(engine):
     many = pd.concat([ROWS.assign(sex="a")] * 2000 + [ROWS.assign(sex="ä")])
     Path("late.csv").write_bytes(text_of(many).encode("latin-1"))
@@ -281,6 +298,17 @@ def test_numbers_are_cut_into_groups(engine, capsys):
     known = frame.assign(sex=cut)[AGES.notna()]
     value = report["results"]["directional A->T"]["published"]
     assert value == pytest.approx(value_of(known), rel=1e-9)
+
+
+def test_the_edges_of_bins_are_as_precise_as_their_column(engine):
+    """0.7 in 32 bits is less than 0.7 in 64."""
+    pytest.importorskip("pyarrow")
+    single = np.tile(np.array([0.6, 0.7, 0.8], "f4"), 20)
+    ROWS.assign(score=single).to_parquet("single.parquet")
+    names = [*NAMES[:-1], "score", "--bins", "score=0.7", "--json", "report.json"]
+    assert main(["audit", "single.parquet", *names]) == 0
+    groups = json.loads(Path("report.json").read_text())["groups"]
+    assert [row[1:3] for row in groups["data"]] == [[40, 40 / 60], [20, 20 / 60]]
 
 
 def test_options_of_no_use_are_refused(capsys):

@@ -110,6 +110,18 @@ def test_an_engine_counts_what_memory_holds(rows, engine):
         Contingency.from_frame(frame, **COLUMNS | {"sensitive": "holed"})
 
 
+@every_engine
+def test_long_integers_beside_a_missing_one_keep_their_digits(rows, engine):
+    few, ids = rows[:600], (2**53, 2**53 + 1, None)
+    named = COLUMNS | {"sensitive": "id", "missing": "group"}
+    frame = engine(few.assign(id=pd.array([*ids] * 200, dtype="Int64")))
+    texts = few.assign(id=["a", "b", "c"] * 200)
+    held = Contingency.from_frame(texts, **named)
+    counted = Contingency.from_frame(frame, **named)
+    assert counted.groups == (*ids[:2], "(missing)")
+    np.testing.assert_array_equal(*(c.joint("group", "task_pred") for c in (counted, held)))
+
+
 def test_a_column_may_serve_two_sides_or_be_a_predicted_group(rows):
     cells = Contingency.from_frame(rows, target="target", prediction="target", sensitive="group")
     assert DirectionalAuditor(reference="test").score(cells) == 0

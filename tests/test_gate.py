@@ -91,6 +91,21 @@ def test_a_limit_of_0_has_no_sign(predicted, one_sided, sentence):
     assert not re.search(r"[±−]0(?![.\d])", report.verdict + report.to_markdown())
 
 
+@pytest.mark.parametrize(
+    ("one_sided", "sentence"),
+    [
+        (False, "Failed: the interval of directional A->T lies below −0.02."),
+        (True, "Failed: changes of directional A->T lie below −0.02: labels without a direction "
+         "have no side that is allowed."),
+    ],
+)  # fmt: skip
+def test_no_side_is_promised_if_the_labels_have_no_direction(one_sided, sentence):
+    added = [1] * 100 + [0] * 300 + [1] * 220 + [0] * 180
+    report = report_of(added, labels=([1] * 200 + [0] * 200) * 2)
+    assert report["directional A->T"].verdict == "adds a difference"
+    assert report.gate(0.02, one_sided=one_sided).sentence == sentence
+
+
 @pytest.mark.parametrize("auditor", [DirectionalAuditor(), MALSAuditor()], ids=str)
 def test_a_model_that_turns_labels_around_passes_no_gate(auditor):
     """Labels and their opposite: the middle of both associations is exactly 0."""

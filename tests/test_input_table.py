@@ -303,6 +303,18 @@ COUNTS = [
         "cross table", "'x' in column 1",
     ),
     (
+        lambda: Contingency.from_counts(pd.crosstab(SEX, [HIRED, PREDICTED])),
+        "frame", "must have the classes of one label as columns; got 2 levels",
+    ),
+    *(
+        (lambda table=table: Contingency.from_counts(table), "frame", seen)
+        for table, seen in [
+            (pd.crosstab(SEX, HIRED, margins=True), "row 'All' that is the sum of the others"),
+            (pd.crosstab([SEX, SKIN], HIRED, margins=True)[[0, 1]], "row 'All' that is the sum"),
+            (pd.DataFrame({"no": [1, 2], "yes": [3, 0], "Total": [4, 2]}), "column 'Total' that"),
+        ]
+    ),
+    (
         lambda: Contingency.from_counts(pd.DataFrame({0: [1, 2], 1: [-1, 4]}, ["f", "m"])),
         "table of counts", "negative values in 1 row, at position 1",
     ),
@@ -622,6 +634,11 @@ MODELS = [
     ),
     (lambda: skbiasamp.compare(None, dict(TWO), sensitive_features={"a": SEX}, y_train=HIRED,
      sensitive_train=SEX), "sensitive_features", "must be a dict of all models in y_preds"),
+    *(
+        (lambda more=more: skbiasamp.compare(None, dict.fromkeys("ab", count(HIRED, PREDICTED)),
+         y_train=count(HIRED), **more), "target", "rows have labels too. Leave target out")
+        for more in ({}, {"auditor": DirectionalAuditor()})
+    ),
     (lambda: count(HIRED, HIRED, y_preds={"a": HIRED}), "y_preds", "of several, not both"),
     (lambda: runs([None, None]), "y_preds", "holds no predictions"),
 ]  # fmt: skip
@@ -749,14 +766,20 @@ LINES = [
     (f"audit t.csv {NAMES} --json x\0y", r"must hold no NUL character; got 'x\x00y'"),
     (f"compare t.csv {NAMES}", "--prediction: must be a model's name and its column, such as"),
     (f"compare a=t.csv a=u.csv {NAMES}", "argument TEST: each model is named once"),
+    (f"audit part.csv {NAMES}", "--sensitive s is continuous (it holds 0.5, for example): bin it "
+     "first (--bins)."),
+    (f"audit wide.csv {NAMES}", "or a number to bin (--bins)? If these are groups, pass --max-gr"),
+    (f"over t.csv --time s {NAMES}", "or pass --every name if its values are the names of peri"),
     ("audit t.csv --target h --sensitive s --text p --labels none.json", "--labels: there is no"),
     ("audit t.csv --target h --target-text p --sensitive s --text p --labels x", "pass one of"),
-]
+]  # fmt: skip
 
 
 def test_command_lines_are_refused_by_name(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_text("h,p,s\n0,1,2\n")
+    (tmp_path / "part.csv").write_text("h,p,s\n0,1,0.5\n")
+    (tmp_path / "wide.csv").write_text("h,p,s\n" + "".join(f"0,1,{i}\n" for i in range(500)))
     (tmp_path / "zero.csv").write_bytes(b"h,p,s\n\0\0\0,1,2\n")
     (tmp_path / "twice.jsonl").write_text('{"h": 1, "h": 2, "p": 0, "s": 1}\n')
     for line, seen in LINES:

@@ -86,6 +86,16 @@ def duckdb(rows):
     return pytest.importorskip("duckdb").from_df(rows)
 
 
+def test_a_cross_table_of_two_columns_has_their_combinations_as_groups():
+    rows = simulate(200, 0)
+    crossed = pd.crosstab([rows["group"], rows["region"]], rows["target"])
+    labels = Contingency.from_frame(rows, target="target", sensitive=["group", "region"])
+    assert Contingency.from_counts(crossed) == labels
+    # A group may have this name if its row is no sum.
+    named = pd.crosstab(rows["group"].replace("a", "All"), rows["target"])
+    assert Contingency.from_counts(named).groups == ("All", "b", "c")
+
+
 TASKS = {"target": [f"t{i}" for i in range(7)], "prediction": [f"p{i}" for i in range(7)]}
 
 

@@ -23,6 +23,7 @@ SCORE = np.round(
 SCORE[:3], SCORE[3:6] = 0.4, 0.7  # exactly at the thresholds
 FRAME = pd.DataFrame({"sex": SEX, "hired": HIRED, "score": SCORE, "other": 1 - SCORE})
 FRAME["tenths"] = (10 * SCORE).astype(int)
+FRAME["single"] = SCORE.astype("f4")
 QUIET = DirectionalAuditor(interval=None, reference="test")
 BY = {"sensitive_features": SEX}
 
@@ -77,6 +78,7 @@ ENGINES = {
     "polars": pl.from_pandas,
     "lazy": lambda frame: pl.from_pandas(frame).lazy(),
     "duckdb": lambda frame: pytest.importorskip("duckdb").from_df(frame),
+    "dask": lambda frame: pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2),
 }
 
 
@@ -97,6 +99,9 @@ def test_columns_of_a_frame_are_decided_where_they_are(engine, joint):
     ):
         assert (one, one.summed) == (LABELLED, None)
     assert both.model("new") == counted(predicted=decided(1 - SCORE))
+    # 0.7 in 32 bits is less than 0.7 in 64.
+    single = read(prediction="single", threshold=0.7)
+    assert single == counted(predicted=decided(threshold=0.7))
     assert read() == counted(predicted=None)
     # Some engines say that NaN is above any number, others that it is not.
     frame = ENGINES[engine](FRAME.assign(score=np.where(np.arange(N) == 7, np.nan, SCORE)))
@@ -128,6 +133,15 @@ def test_tasks_that_an_engine_sums_are_decided_first(n_tasks):
 def test_what_no_threshold_can_decide(predicted, how, message):
     with pytest.raises(ValueError, match=message):
         counted(predicted=predicted, **{"threshold": 0.4, **how})
+
+
+def test_whole_scores_that_were_read_as_classes_are_found():
+    scores = (100 * SCORE).astype(int)
+    report = skbiasamp.audit(HIRED == "yes", scores, **BY, auditor=QUIET)
+    (finding,) = [one for one in report.findings if one.code == "SBA105"]
+    n = len(np.unique(scores))
+    assert finding.text.startswith(f"The labels are 2 numbers and the predictions {n}, and each")
+    assert finding.action.endswith("they count as the label (threshold).")
 
 
 def test_comparisons_take_a_threshold():

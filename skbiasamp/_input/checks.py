@@ -242,8 +242,8 @@ def check_group_limit(n_groups: int, n_rows: float, max_groups: Any, n_columns: 
         return
     raise InputError(
         "{sensitive_features} must hold groups; got {n_groups:,} {what} in {rows}. Is it an "
-        "identifier, or a number to bin (pandas.cut, KBinsDiscretizer)? If these are groups, pass "
-        "{allowing}.",
+        "identifier, or a number to bin ({pandas.cut, KBinsDiscretizer})? If these are groups, "
+        "pass {allowing}.",
         n_groups=n_groups,
         what="values" if n_columns == 1 else f"combinations or values of {n_columns} columns",
         rows=rows_of(n_rows),

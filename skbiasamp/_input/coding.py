@@ -176,7 +176,7 @@ def need_classes(column: Column | Continuous, name: str, advice: str) -> Column:
         nan = np.isnan(column.numbers)
         fraction = column.numbers[~nan & (column.numbers != np.rint(column.numbers))][0]
         instead = (
-            "bin it first (pandas.cut, KBinsDiscretizer)."
+            "bin it first ({pandas.cut, KBinsDiscretizer})."
             if is_sensitive(name)
             else "this metric needs classes. Threshold or bin it first, or audit prices and other "
             "numbers with {NumericAuditor}."

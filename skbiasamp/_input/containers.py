@@ -117,9 +117,23 @@ def _from_sequence(value: Sequence[Any], name: str) -> pd.Series | pd.DataFrame 
         return pd.DataFrame(list(value))
     # Through pandas: numpy would turn ["a", None] or ["a", nan] into the strings 'None', 'nan'.
     column = pd.Series(list(value), dtype=None if len(value) else object)
-    if column.dtype.kind == "f" and (column.abs() >= 2**53).any():
-        column = pd.Series(list(value), dtype=object)  # integers beside a None keep their digits
-    return column
+    return pd.Series(list(value), dtype=object) if may_be_rounded(column) else column
+
+
+def may_be_rounded(column: pd.Series) -> bool:
+    """Return whether integers beside a missing value may have lost digits, as floats."""
+    return column.dtype.kind == "f" and bool((column.abs() >= 2**53).any())
+
+
+def inferred(column: pd.Series) -> pd.Series:
+    """Return a column of objects as the type that holds them without loss."""
+    narrow = column.infer_objects()
+    return column if may_be_rounded(narrow) else narrow
+
+
+def as_precise(number: float, kind: Any) -> float:
+    """Return a number as a column of some type holds it: 0.7 is another one in 32 bits."""
+    return float(np.float32(number)) if kind == nw.Float32 else number
 
 
 def twice_named(name: str, error: Exception) -> InputError:

@@ -18,6 +18,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
+from skbiasamp._input.containers import as_precise
 from skbiasamp._input.errors import PARAMETER_OF, Called, InputError, Names
 from skbiasamp._io import check_path, opened
 
@@ -122,7 +123,11 @@ def _binned(rows: nw.LazyFrame[Any], bins: list[tuple[str, list[float]]]) -> nw.
             text = "--bins {column}: this column holds text, and only numbers can be cut."
             raise InputError(text, column=column)
         numbers, texts = nw.col(column), [f"{edge:.15g}" for edge in edges]
-        known = ~numbers.is_nan() if types[column].is_float() else ~numbers.is_null()
+        if types[column].is_float():
+            numbers, known = numbers.cast(nw.Float64), ~numbers.is_nan()
+            edges = [as_precise(edge, types[column]) for edge in edges]
+        else:
+            known = ~numbers.is_null()
         names = [f"under {texts[0]}", *(f"{a} to under {b}" for a, b in pairwise(texts))]
         last = f"{texts[-1]} or more"
         if rows.implementation.is_pandas():  # which would make a column of texts for each name
@@ -165,6 +170,7 @@ def names_of_options(named: list[Named]) -> dict[str, Called]:
                 whole = given.as_typed(*given.columns)
                 names[role if given.model is None else f"{role}[{given.model!r}]"] = whole
                 names |= {f"{role} column {each!r}": given.as_typed(each) for each in given.columns}
+    names |= {"pandas.cut, KBinsDiscretizer": "--bins", "every=None": "--every name"}
     names["pos_label"] = partial(_option_named, "--positive")
     for role in _ROLES.split():
         names[role] = partial(_option_named, f"--{role.replace('_', '-')}")
@@ -192,7 +198,7 @@ _FIELDS = {
 def names_of_findings(names: Names) -> Names:
     """Return what findings call parameters: options of the command, or fields of the app."""
     if not os.environ.get("SKBIASAMP_APP"):
-        return {**names, "pandas.cut, KBinsDiscretizer": "--bins"}
+        return names
     return {role: partial(_field_named, role) for role in _FIELDS}
 
 

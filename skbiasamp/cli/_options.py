@@ -369,7 +369,7 @@ _OWN: dict[str, dict[str, dict[str, Any]]] = {
             "columns are separated by commas, and a name with commas stands in quotes, as in a "
             "CSV file. Without a model: the column in all files, of which "
             "each model has its own (TEST is MODEL=FILE), with the same rows unless there is "
-            "--train",
+            "--train and no --target",
         },
         "--sensitive-prediction": _OF_MODELS,
         "--text": {
@@ -397,8 +397,8 @@ _OWN: dict[str, dict[str, dict[str, Any]]] = {
         },
         "--auditor": {"action": "store", "help": "watch this metric"},
         "--limit": {
-            "help": "exit with 1 if the value of the last period lies outside ±X, and with 3 if "
-            "its interval reaches beyond"
+            "help": "exit with 1 if the confidence interval of the last period lies outside ±X, "
+            "with 3 if it lies on both sides"
         },
     },
 }

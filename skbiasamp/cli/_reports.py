@@ -225,8 +225,8 @@ _CODES = {PASSED: 0, FAILED: 1, INCONCLUSIVE: 3}
 _OF_ROWS = {"score", "weight", "cluster", "given"}
 
 _SAME_ROWS = (
-    "Without --train, the files of models hold the same rows in the same order, with the same "
-    "labels and groups."
+    "Files of models hold the same rows in the same order, with the same labels and groups; only "
+    "with --train and without --target may each model have rows of its own."
 )
 
 
@@ -325,7 +325,7 @@ def _report(options: argparse.Namespace) -> int:
             files += read_files
             # Before those of training: the test rows decide which classes there are.
             tables[model], named = texts.labelled(rows, columns)
-        if options.tables and options.train is None:
+        if options.tables and (options.train is None or any(n.side == "target" for n in named)):
             tables, named = _side_by_side(options, tables, named)
         names |= _files.names_of_options(named)
         train, training_files = None, []

@@ -194,7 +194,7 @@ class Contingency(Cells):
         frame : DataFrame
             One row a cell, with the columns that `to_frame` writes or those named below. A
             frame with none of them is read as a cross table, groups in the index and classes
-            in the columns.
+            in the columns; of several levels in the index, groups are combinations.
         target, prediction, sensitive, sensitive_prediction : column name or list of names
             Where the labels are; a list names 0/1 indicator columns. By default ``"task"``,
             ``"task_pred"``, ``"group"`` and ``"group_pred"``, the last three where present.

@@ -25,7 +25,7 @@ from skbiasamp._input.checks import (
 )
 from skbiasamp._input.classes import no_positive_class
 from skbiasamp._input.coding import numbers_of
-from skbiasamp._input.containers import as_column, to_native, twice_named
+from skbiasamp._input.containers import as_column, as_precise, inferred, to_native, twice_named
 from skbiasamp._input.errors import (
     OPTION_OF,
     PARAMETER_OF,
@@ -112,10 +112,9 @@ class Opened(NamedTuple):
             if not (schema[name].is_numeric() or schema[name] == nw.Boolean):
                 text = "{y_pred} must hold numbers if there is a {threshold}; got type {kind}."
                 raise InputError(text, kind=schema[name])
-            score = self.column(name)
-            score = score if schema[name].is_float() else score.cast(nw.Float64)
+            score, least = self.column(name).cast(nw.Float64), as_precise(threshold, schema[name])
             # Of NaN some engines say that it is above any number.
-            above = nw.when(~score.is_nan()).then((score >= threshold).cast(nw.Int8))
+            above = nw.when(~score.is_nan()).then((score >= least).cast(nw.Int8))
             made.append(above.alias(str(self.called.get(name, name))))
             schema[name] = nw.Int8()
         return self._replace(frame=self.frame.with_columns(*made), schema=schema)
@@ -354,7 +353,7 @@ def _grouped(
             continue
         column: Array = np.empty(len(values), dtype=object)
         column[:] = [None if pd.isna(value) else value for value in values]
-        read[name] = pd.Series(column).infer_objects()
+        read[name] = inferred(pd.Series(column))
     # Sort the rows: engines return them in any order, and random draws depend on it.
     return pd.DataFrame(read).sort_values(
         list(taken), key=lambda column: column.astype(str), ignore_index=True

@@ -111,6 +111,22 @@ def _long_from_cross(frame: pd.DataFrame) -> pd.DataFrame:
                 column=name,
                 seen=odd[0],
             )
+    if frame.columns.nlevels > 1:
+        text = "{frame} must have the classes of one label as columns; got {n} levels of columns."
+        raise InputError(text, n=frame.columns.nlevels)
+    numbers = frame.to_numpy(float, na_value=np.nan)
+    for what, names, counts in (
+        ("row", frame.index, numbers),
+        ("column", frame.columns, numbers.T),
+    ):
+        of_others = counts.sum(axis=0) - counts
+        for name, own, others in zip(names, counts, of_others, strict=True):
+            first = name[0] if isinstance(name, tuple) else name  # of groups by several columns
+            if str(first) in ("All", "Total") and (own == others).all():
+                text = "{frame} has a {what} {seen!r} that is the sum of the others: leave it out."
+                raise InputError(text, what=what, seen=first)
+    if frame.index.nlevels > 1:
+        frame = frame.set_axis(pd.Index([*frame.index], dtype=object, tupleize_cols=False))
     long = pd.Series(frame.rename_axis(index="group", columns="task").stack(), name="n")
     return long.reset_index()
 

@@ -331,6 +331,12 @@ def _of_own_rows(asked: Request, train: Contingency | None, files: Any) -> Compa
     tables = _count_tables(asked, train)
     first = check_model(asked.reference or next(iter(tables)), tuple(tables), "reference")
     able = [auditor for auditor in allowed(tables[first]) if compares_tables(auditor)]
+    if not able:
+        raise InputError(
+            "Models with rows of their own are compared by their predictions alone, and these "
+            "rows have labels too. Leave {target} out, or pass the labels of rows that all models "
+            "share as {y_true}."
+        )
     for auditor in asked.own or ():
         if not compares_tables(auditor):
             text = (

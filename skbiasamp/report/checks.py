@@ -353,11 +353,15 @@ def favourable_class(audited: Audited) -> Seen:
 
 @check("SBA105", "numbers as classes", severity="wrong", owner="data")
 def numbers_as_classes(audited: Audited) -> Seen:
-    """Labels are many whole numbers, which were read as classes."""
-    names = audited.test.classes or ()
-    numbers = [name for name in names if isinstance(name, int | float)]
-    if len(numbers) > _MOST_CLASSES:
-        yield {"n": len(numbers)}
+    """Labels or predictions are many whole numbers, which were read as classes."""
+    test = audited.test
+    numbers = [isinstance(name, int | float) for name in test.tasks]
+    if test.classes is None or sum(numbers) <= _MOST_CLASSES:
+        return
+    sides: tuple[SideName, ...] = ("task", "task_pred")
+    counts = [test.count(side)[numbers] if test.has(side) else np.zeros(1) for side in sides]
+    labels, predictions = (int((count > 0).sum()) for count in counts)
+    yield {"n": labels, "predicted": predictions if labels <= _MOST_CLASSES else None}
 
 
 @check("SBA107", "numbers as groups", severity="wrong", owner="data", reads=ROWS)

@@ -171,9 +171,11 @@ class Gate(Exported):
         text : str
         """
         checks = self.with_outcome(outcome)
-        names: dict[str, list[str]] = {"above": [], "below": [], "reversing": []}
+        names: dict[str, list[str]] = {"above": [], "below": [], "undirected": [], "reversing": []}
         for check in checks:
-            side = "below" if check.value < 0 else "above"
+            # A pair may change downwards by a model that adds a difference.
+            directed = words.SIDE_OF.get(check.verdict, "below") == "below"
+            side = "above" if check.value >= 0 else "below" if directed else "undirected"
             names["reversing" if check.verdict == words.REVERSES else side].append(check.name)
         lacking = tuple(dict.fromkeys(group for check in checks for group in check.missing))
         every = [check.name for check in checks if not check.missing]

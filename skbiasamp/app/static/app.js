@@ -33,7 +33,7 @@ const forget = (file) => ask(`files/${file.id}`, {method: "DELETE"}).catch(() =>
 // What this page calls the options of the command: errors of the library speak of these.
 const WORDS = {
   " If these are groups, pass --max-groups \\d+\\.": " Cut numbers into groups, or leave a column out.",
-  " \\(pandas.cut, KBinsDiscretizer\\)": "",
+  " \\(--bins\\)": "",
   "--missing drop": "“leave these rows out”", "--missing group": "“a group of their own”",
   "--missing bounds": "“leave these rows out, and say what they could change”",
   "--missing": "rows without a value", "--groups marginal": "“each column on its own”",
