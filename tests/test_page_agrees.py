@@ -211,7 +211,7 @@ def test_rows_that_nobody_can_collect_are_not_named():
     for rows, known, said in (
         (50_000, 6_000, "About 50,000 rows would decide this"),
         (6_200, 400, "About 6,200 rows would decide this"),
-        (60_001, 6_000, "more rows of this kind will hardly"),
+        (60_001, 6_000, "More rows of this kind will hardly"),
         (float("inf"), 6_000, "hardly"),
         (49_000_000, 5_000_000, "hardly"),
         (9_000_000, 5_000_000, "About 9,000,000 rows"),

@@ -467,6 +467,16 @@ class Facts:
         return falls and self.view in ("groups", "tasks") and bool(grown(self.changes))
 
     @property
+    def labels_apart(self) -> bool:
+        """Whether labels of two groups differ by two standard errors, and training's do not."""
+        if self.signs_from == self.before or self.labels_differ or self.view != "gap":
+            return False
+        rates = [(each.before or 0.0, each.n or 0.0) for each in self.changes]
+        variance = sum(rate * (1 - rate) / max(n, 1.0) for rate, n in rates)
+        (first, _), (other, _) = rates
+        return self.percent and (first - other) ** 2 > 4 * variance
+
+    @property
     def limited(self) -> Change | None:
         """The change of a pair that a limit judges: where the model adds a difference of its own.
 

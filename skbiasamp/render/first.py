@@ -74,7 +74,7 @@ def _tone_of(facts: Facts) -> str:
     """Return the colour of a verdict, or of the gap if this moves in another way."""
     if facts.against and facts.gap is not None:
         return "up" if abs(facts.gap.after) > abs(facts.gap.before) else "down"
-    return tone_of(facts.verdict)
+    return "unc" if facts.mixed else tone_of(facts.verdict)
 
 
 def first_screen(facts: Facts, topic: str) -> Card:

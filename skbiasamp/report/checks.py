@@ -771,6 +771,10 @@ def of_limit(audited: Audited) -> Seen:
         "low": of_primary.low,
         "high": of_primary.high,
         "missing": list(of_primary.missing),
+        "unknown": not math.isnan(of_primary.low)
+        and of_primary.low < report[report.primary].low
+        and of_primary.outcome == words.INCONCLUSIVE
+        and report.unknown is not None,
         "rows": None if math.isnan(of_primary.rows) else of_primary.rows,
         "n": float(audited.test.total),
     }

@@ -519,7 +519,9 @@ def who_of(
     losing = [
         each
         for each in own
-        if each.effect not in ("unclear", "unknown") and sign * (each.change or 0.0) < 0
+        if each.effect not in ("unclear", "unknown")
+        and sign * (each.change or 0.0) < 0
+        and sign * ((each.after or 0.0) - (each.before or 0.0)) < 0
     ]
     groups = {each.group for each in own}
     if len(groups) < 2:
