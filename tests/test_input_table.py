@@ -537,6 +537,7 @@ NUMBERS = [
      "function", "mapping of names to numbers; got tuple"),
     (lambda: required_rows(0, changed=0.2), "effect", "must be a positive number; got 0"),
     (lambda: required_rows(0.1), "changed", "or the result of a small audit"),
+    (lambda: required_rows(0.1, changed=0.2, power=1), "power", "between 0 and 1; got 1."),
     (lambda: required_rows(0.1, changed=0.05), "changed", "a share of rows of effect or more"),
     (lambda: required_rows(0.1, changed=0.2, groups=(0.5, 0.4)), "groups", "that sum to 1; got"),
     (lambda: required_rows(0.1, changed=0.2, groups=(1,)), "groups", "be two shares or more"),
