@@ -504,8 +504,11 @@ class CooccurrenceAuditor(BaseAuditor):
                 own, other = models[name], models[reference]
                 size = self._number(_sizes_beside(own, other), level)
                 verdict = words.ADDS_MORE if size.value > 0 else words.ADDS_LESS
-                # Both may add as much, to other groups, however clearly these differ.
-                if size.low <= 0 <= size.high:
+                # Both may add as much, to other groups, however clearly these differ. If one alone
+                # clearly adds a difference, it is the one that adds more.
+                adds, others = (numbers[of]["verdict"] == words.ADDS for of in (name, reference))
+                alone = adds != others and adds == (verdict == words.ADDS_MORE)
+                if size.low <= 0 <= size.high and not alone:
                     verdict = words.NO_DIFFERENCE
             verdicts[name] = named.get(verdict, verdict)
         table = result.table.assign(difference_verdict=result.table["model"].map(verdicts))
