@@ -393,8 +393,9 @@ class Association:
     def units(self) -> Array:
         """Return by how many units each pair's variance is carried: its degrees of freedom."""
         squares, fourth = self.moments() + np.stack([self.unseen, self.unseen**2 / 2])
-        any_pair = np.arange(min(self.value.size, 1))
-        n = sum(float(times.sum()) for _, times, _ in self.influences(any_pair))
+        if not squares.size:
+            return squares
+        n = sum(float(times.sum()) for _, times, _ in self.influences(np.zeros(1, dtype=np.intp)))
         return np.minimum(degrees_of_freedom(squares, fourth), max(n - 1, 1.0))
 
     def moments(self) -> Array:
