@@ -491,3 +491,16 @@ def test_both_attackers_learn_from_the_same_resample():
     result = auditor.audit(task, task, sensitive_features=group)
     assert result.low == result.high == 0
     assert result.statistics["standard_error"] == 0
+
+
+@pytest.mark.parametrize("leaf", [1, 20])
+def test_leaves_of_so_many_rows_are_of_rows(leaf):
+    """Half of the predictions are the group: 75 % of the guesses are right, in leaves of any size."""
+    group, label = np.repeat([0, 1], 500), np.tile([0, 1], 500)
+    predicted = np.where(np.arange(1000) // 2 % 2, group, label)
+    attacker = DecisionTreeClassifier(min_samples_leaf=leaf)
+    result = LeakageAuditor(attacker=attacker, random_state=0).audit(
+        label, predicted, sensitive_features=group
+    )
+    assert result.table["quality_model"].item() == pytest.approx(0.75, abs=0.03)
+    assert result.verdict == "reveals more"

@@ -383,6 +383,9 @@ def test_label_and_group_are_predicted_together(margin):
     alone = np.array([pair[1:] for pair in plain])
     assert np.mean(y_pred == verb) > np.mean(alone == verb) - 0.01
     assert np.mean(ours == pairs) > np.mean(plain == pairs) - 0.02
+    of_pairs = LogisticRegression().fit(X, pairs)
+    of_class = np.char.endswith(of_pairs.classes_, model.classes_[:, None].astype(str))
+    assert_allclose(model.predict_proba(X), of_pairs.predict_proba(X) @ of_class.T, atol=1e-6)
 
 
 def test_pairs_are_audited_in_both_directions():

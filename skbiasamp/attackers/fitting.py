@@ -22,6 +22,8 @@ from skbiasamp.attackers.networks import MLPAttacker, draw_rows, seeded
 
 # "auto" takes the exact attacker if distinct inputs have at least so many rows on average.
 MIN_ROWS_PER_INPUT = 20
+# The least numbers of rows that a tree may ask for, with which any leaf will do.
+_ANY_LEAF = {"min_samples_leaf": 1, "min_samples_split": 2, "min_child_samples": 1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +272,16 @@ def weight_name(attacker: Any) -> str | None:
         return None if inner is None else f"{attacker.steps[-1][0]}__{inner}"
     # skorch passes additional arguments of `fit` to the module's forward().
     takes = "sample_weight" in inspect.signature(attacker.fit).parameters
-    return "sample_weight" if takes and not _is_net(attacker) else None
+    return "sample_weight" if takes and not (_is_net(attacker) or _counts_rows(attacker)) else None
+
+
+def _counts_rows(attacker: Any) -> bool:
+    """Return whether trees need so many rows in a leaf, of which a weight is one."""
+    return any(
+        isinstance(value, int | np.integer) and value > _ANY_LEAF[name.rpartition("__")[2]]
+        for name, value in attacker.get_params().items()
+        if name.rpartition("__")[2] in _ANY_LEAF
+    )
 
 
 def _is_net(attacker: Any) -> bool:

@@ -271,7 +271,7 @@ class LICAuditor(TextAuditor):
         from.
     holdout : bool, default=False
         False scores all folds. True scores one fold of each draw: ``cv=10, holdout=True`` are the
-        paper's ten splits into 90 %% training and 10 %% test rows.
+        paper's ten splits into 90 % training and 10 % test rows.
     %(shared)s
 
     Attributes

@@ -135,7 +135,9 @@ def _order(
     random = ((sum(n) + 1) / (12 * n[0] * n[1])) ** 0.5
     freedom = max(min(n) - 1, 1.0)
     distance = auc - 0.5
-    of_ranks = distance / variance**0.5 if variance > 0 else np.inf * np.sign(distance)
+    of_ranks = (
+        distance / variance**0.5 if variance > 0 else distance and np.copysign(np.inf, distance)
+    )
     p_below, p_above = (
         float(max(stats.norm.sf(way * distance / random), stats.t.sf(way * of_ranks, freedom)))
         for way in (-1, 1)

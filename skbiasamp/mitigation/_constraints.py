@@ -535,6 +535,27 @@ class CorpusConstraintClassifier(SensitivePredictor):
             )
         return result.y_pred
 
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities of the classifier, which no constraint moves.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes) or (n_samples, n_tasks)
+            The probability of each class, or of each task if there are several.
+        """
+        output: Array = super().predict_proba(X)
+        if not self.joint:
+            return output
+        pairs = np.zeros((len(output), self._ratios.size))
+        pairs[:, self.estimator_.classes_] = output
+        of_classes = pairs.reshape(-1, *self._ratios.shape).sum(axis=1)
+        return np.asarray(of_classes if self._members is None else of_classes @ self._members)
+
     @property
     def classes_(self) -> Any:
         """The classes of the labels."""

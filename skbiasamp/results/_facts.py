@@ -53,10 +53,16 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
         worst = next(change for change in changes if change.group == who.group)
     # Whether the labels show a clear association of any pair.
     clear = result.table.get("direction_clear")
+    reference = result.params.get("reference")
     sides = ("labels", "predictions") if result.labelled else ("reference rows", "these rows")
-    if isinstance(base := result.params.get("base"), str) and base == "train" and result.labelled:
+    if (
+        isinstance(base := result.params.get("base"), str)
+        and base == "train"
+        and result.labelled
+        and reference != "test"
+    ):
         sides = ("training labels", "predictions")
-    trained = bool(known.get("n_train")) and result.params.get("reference") == "train"
+    trained = bool(known.get("n_train")) and reference == "train"
     published = ("published", "published_low", "published_high")
     numbers = {
         name: as_json(getattr(result, name))
