@@ -495,7 +495,7 @@ def test_both_attackers_learn_from_the_same_resample():
 
 @pytest.mark.parametrize("leaf", [1, 20])
 def test_leaves_of_so_many_rows_are_of_rows(leaf):
-    """Half of the predictions are the group: 75 % of the guesses are right, in leaves of any size."""
+    """Half of the predictions are the group: 75 % of guesses are right, in leaves of any size."""
     group, label = np.repeat([0, 1], 500), np.tile([0, 1], 500)
     predicted = np.where(np.arange(1000) // 2 % 2, group, label)
     attacker = DecisionTreeClassifier(min_samples_leaf=leaf)
