@@ -417,3 +417,20 @@ def test_several_tasks_and_classes_and_groups_that_overlap(labels):
         value = times @ hits / times.sum()
         found = accuracy(label, before, after, groups, **more)
         assert found == by_student(value, times * (hits - value) / times.sum())
+
+
+def test_models_that_depart_as_far_for_other_groups_depart_neither_more_nor_less():
+    verdicts = {"opposite": [], "alone": []}
+    for seed in range(40):
+        rng, n = np.random.default_rng(seed), 2000
+        women, label = rng.random(n) < 0.5, rng.random(n) < 0.4
+        one, other = (
+            np.where(group & (rng.random(n) < 0.2), 0, label) for group in (women, ~women)
+        )
+        for name, models in (("opposite", (one, other)), ("alone", (label, other))):
+            compared = DirectionalAuditor(reference="test").compare(
+                label, dict(zip(("old", "new"), models, strict=True)), sensitive_features=women
+            )
+            verdicts[name].append(compared.verdicts["new"])
+    assert verdicts["opposite"].count("no clear difference") >= 33
+    assert verdicts["alone"].count("adds more") >= 36

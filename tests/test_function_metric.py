@@ -71,6 +71,10 @@ def test_names_of_a_mapping_are_rows_of_the_table_and_their_mean_is_the_value():
     assert result.table["group"].tolist() == ["f", "m"]
     assert_allclose(result.table["amplification"], each)
     assert result.value == pytest.approx(np.mean(each))
+    half = result.statistics["standard_error"] * stats.t.ppf(
+        0.975, result.statistics["degrees_of_freedom"]
+    )
+    assert_allclose([result.low, result.high], [result.value - half, result.value + half])
     assert auditor.score(label, predicted, sensitive_features=group) == result.value
     assert not result.percent
 

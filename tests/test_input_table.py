@@ -446,6 +446,7 @@ OPTIONS = [
     ),
     (lambda: skbiasamp.audit(*QUICK, SEX), "y_pred", "audit(y_true, y_pred, sensitive_features="),
     (lambda: skbiasamp.audit(*QUICK, sensitive=SEX), "sensitive", "mean 'sensitive_features'?"),
+    (lambda: skbiasamp.audit(TWO), "y_true", "is a table: name its columns"),
     (lambda: skbiasamp.audit(FRAME), "y_true", "skbiasamp.audit_frame(frame, target=..., "),
     (
         lambda: skbiasamp.audit(*QUICK, **BY, random_state=True),
@@ -793,6 +794,7 @@ def test_command_lines_are_refused_by_name(tmp_path, monkeypatch, capsys):
 
 
 def test_what_is_unusual_but_clear_is_read():
+    assert measure(base=table([[0.0], [1.0]])) == measure(base=table([[1e-300], [1.0]]))
     assert count(np.array(["nan", *SEX[1:]], dtype=object)).total == N
     assert count(list(sparse.csr_matrix(TAGS))) == count(TAGS)
     assert count().select(groups="f").groups == ("f",)
