@@ -158,6 +158,14 @@ def test_models_are_compared_row_by_row():
     df = away.sum() ** 2 / (away**2).sum()
     ends = stats.t.interval(0.95, df, moved.mean(), stats.sem(moved))
     assert_allclose([row["difference_low"], row["difference_high"]], ends)
+    # Each of several numbers is compared as it is alone.
+    given = {"sensitive_features": group}
+    pairs = FunctionAuditor(rates, percent=True).compare(label, models, **given).pairs
+    for at, name in enumerate("fm"):
+        alone = FunctionAuditor(lambda *rows, name=name: rates(*rows)[name], percent=True)
+        row = alone.compare(label, models, **given).table.iloc[1]
+        own = row[["difference", "difference_low", "difference_high", "p_value"]].tolist()
+        assert_allclose(pairs.loc[at, ["difference", "low", "high", "p_value"]].tolist(), own)
 
 
 # --------------------------------------------------------------------------- a class
