@@ -160,7 +160,7 @@ def test_images_alone_have_no_accuracy_and_stand_in_either_place(maps_of_rows):
     value = leakage_amplification(**given, y_pred=maps, attacker=Flattened(), **OPTIONS)
     assert value == alone.value
     for message, options, score in (
-        ("'accuracy' makes labels as accurate .* of the 1 classes", {"equalize": "accuracy"}, maps),
+        ("'accuracy' makes labels as accurate .* of the 2 classes", {"equalize": "accuracy"}, maps),
         ("y_score has 4 dimensions, and attacker='mlp'", {"attacker": "mlp"}, maps),
         ("y_score has missing or infinite values", {}, maps * np.inf),
     ):
