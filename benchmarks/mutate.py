@@ -2,8 +2,8 @@
 
 `make mutate FILE=skbiasamp/inference SAMPLE=40 SEED=1` makes 40 changes of a folder. Cosmic Ray
 makes them in a copy of the project. Each change meets the tests that execute its lines for half a
-minute: fast ones of each file, those that execute little but its module, and those that compare
-whole documents or are rows of a table of refusals. Printed are the changes that no test notices.
+minute: fast ones of each file, those that execute little but its module, and those that compare all
+that is said. Printed are the changes that no test notices.
 """
 
 import argparse
@@ -17,9 +17,9 @@ import resource
 import shutil
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from difflib import unified_diff
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 
 import coverage
@@ -34,8 +34,6 @@ TIMES = ROOT / ".coverage.mutate.json"  # how many seconds a test takes
 LIMIT = 60.0  # half a minute without coverage, with which times are taken
 # Tests that compare everything that was said.
 WHOLE = "tests/test_whole_documents.py", "tests/test_input_table.py"
-# Tests of what runs in a process of its own, whose lines no coverage knows.
-OF_PROCESSES = {"app": "tests/test_app"}
 # The nearest operators: almost any test notices a distant one.
 NEAREST = re.compile(
     "(Add_Sub|Sub_Add|Mul_Div|Div_Mul|FloorDiv_Div|Mod_FloorDiv|Pow_Mul|BitAnd_BitOr|BitOr_BitAnd|"
@@ -141,15 +139,13 @@ def tests_of(contexts, around, times, shares, folder):
             break
     # What is set up for one test of a file is used by the others.
     whole = tuple(test.partition("::")[0] if on == "setup" else test for test, _, on in names)
-    whole += (OF_PROCESSES[folder],) if folder in OF_PROCESSES else ()
+    # The app runs in a process of its own, whose lines no coverage knows.
+    whole += ("tests/test_app",) if folder == "app" else ()
     reaching = [test for test in times if test.startswith(whole)]
     left, chosen = LIMIT, []
-    fast, seen = sorted(reaching, key=times.get), Counter()
-    of_file = {}  # the how-manieth of its file
-    for test in fast:
-        file = test.partition("::")[0]
-        of_file[test], seen[file] = seen[file], seen[file] + 1
-    orders = (of_file.get, lambda test: -shares.get(test, 0.0), lambda t: not t.startswith(WHOLE))
+    fast, of_file = sorted(reaching, key=times.get), defaultdict(count)
+    place = {test: next(of_file[test.partition("::")[0]]) for test in fast}
+    orders = (place.get, lambda test: -shares.get(test, 0.0), lambda t: not t.startswith(WHOLE))
     turns = zip(*(sorted(fast, key=order) for order in orders), strict=True)
     for test in dict.fromkeys(chain.from_iterable(turns)):
         if times[test] <= left:
@@ -173,11 +169,10 @@ def is_caught(copy, tests):
             os.dup2(log.fileno(), 2)
         # The app's libraries bring a plugin of pytest, which is imported already.
         quiet = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
-        code = 1
         try:
-            code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *quiet, "@tests.txt"])
+            os._exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *quiet, "@tests.txt"]))
         finally:
-            os._exit(code)
+            os._exit(1)
     return os.waitpid(child, 0)[1] != 0
 
 
@@ -206,18 +201,16 @@ def main():
     every = sum(executed.values(), Counter())
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "project")
-        shutil.copytree(
-            ROOT, copy, ignore=shutil.ignore_patterns(".venv*", ".git", ".*_cache", "_build")
-        )
-        fastest = sorted(times, key=times.get)[:20]
-        if is_caught(copy, fastest):
+        ignore = shutil.ignore_patterns(".venv*", ".git", ".*_cache", "_build")
+        shutil.copytree(ROOT, copy, ignore=ignore)
+        if is_caught(copy, sorted(times, key=times.get)[:20]):
             raise SystemExit("Tests fail without a change:\n" + (copy / "log.txt").read_text())
-        for count, (path, operator, occurrence, around) in enumerate(sample, start=1):
+        for done, (path, operator, occurrence, around) in enumerate(sample, start=1):
             target, before = copy / path.relative_to(ROOT), path.read_text(encoding="utf-8")
             after = mutate_code(before, operator, occurrence)
             target.write_text(after, encoding="utf-8")
             # A time of its own: compiled code of the change before is not reused.
-            os.utime(target, (count, count))
+            os.utime(target, (done, done))
             contexts = recorded.contexts_by_lineno(str(path))
             shares = {test: n / every[test] for test, n in executed.get(str(path), {}).items()}
             tests = tests_of(contexts, around, times, shares, path.parent.name)
@@ -227,7 +220,7 @@ def main():
                 lines = list(unified_diff(before.splitlines(), after.splitlines(), "", "", n=1))
                 print(f"\n{path}: {len(tests)} tests, none fails", *lines[2:], sep="\n")
             shutil.copy2(path, target)
-            print(f"{caught} of {count} changes caught", flush=True)
+            print(f"{caught} of {done} changes caught", flush=True)
 
 
 if __name__ == "__main__":

@@ -15,9 +15,8 @@ from sklearn.model_selection import cross_val_score
 
 from skbiasamp.inference import UncertaintyWarning
 
-BENCHMARKS = Path(__file__).resolve().parents[1]
-FILE = BENCHMARKS / "results" / "adversarial-seeds.csv"
-EXAMPLE = BENCHMARKS.parent / "examples" / "mitigation" / "plot_colored_digits.py"
+FILE = Path(__file__).resolve().parents[1] / "results" / "adversarial-seeds.csv"
+EXAMPLE = FILE.parents[2] / "examples" / "mitigation" / "plot_colored_digits.py"
 
 
 def run(seed):
