@@ -342,7 +342,8 @@ def _effect(result: Any, row: Mapping[str, Any], overall: float | None) -> str:
         return "shrinks" if abs(ahead + change) < abs(ahead) else "added"
     if (row.get("sign") or 0) * change > 0:
         return "grows"
-    return "reverses" if ahead * (ahead + change) < 0 else "shrinks"
+    # A gap that is gone is 0 to its last digit.
+    return "reverses" if ahead * (ahead + change) < -1e-12 else "shrinks"
 
 
 def is_half_of_gap(result: Any) -> bool:
