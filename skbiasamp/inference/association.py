@@ -390,8 +390,9 @@ class Association:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.variance > 0, self.value / self.sd, np.nan)
 
+    @cached_property
     def units(self) -> Array:
-        """Return by how many units each pair's variance is carried: its degrees of freedom."""
+        """By how many units each pair's variance is carried: its degrees of freedom."""
         squares, fourth = self.moments() + np.stack([self.unseen, self.unseen**2 / 2])
         if not squares.size:
             return squares
@@ -544,9 +545,10 @@ class TaskByTask(Association):
         """Variance of what few rows cannot show."""
         return np.concatenate([part.unseen for part in self.parts], axis=1)
 
+    @cached_property
     def units(self) -> Array:
-        """Return by how many units each pair's variance is carried."""
-        return np.concatenate([part.units() for part in self.parts], axis=1)
+        """By how many units each pair's variance is carried."""
+        return np.concatenate([part.units for part in self.parts], axis=1)
 
     @property
     def largest(self) -> Any:

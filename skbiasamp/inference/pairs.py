@@ -251,7 +251,7 @@ class Pairs:
 
     def ends(self, confidence_level: float) -> dict[str, Array]:
         """Return the interval and test of each change, and the interval of all changes at once."""
-        value, sd, df = self.change.value, self.change.sd, self.change.units()
+        value, sd, df = self.change.value, self.change.sd, self.change.units
         low, high, p_value = interval(value, sd, df, confidence_level)
         together = reach_of_all(self.change, confidence_level)
         ends = {"low": low, "high": high}

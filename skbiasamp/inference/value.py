@@ -241,7 +241,7 @@ def reach_of_all(association: Association, level: float) -> Array:
     They are as many standard errors for all pairs, of Student's t as each pair alone has them.
     """
     tail = min((1 - level) / 2, float(special.ndtr(-margin(association, level))))
-    return np.asarray(-special.stdtrit(association.units(), tail) * association.sd)
+    return np.asarray(-special.stdtrit(association.units, tail) * association.sd)
 
 
 def are_joint(association: Association, level: float = 0.95) -> bool:

@@ -560,7 +560,7 @@ class CooccurrenceAuditor(BaseAuditor):
             n = len(models)
             each = np.mean([pairs.change.sd**2 for pairs in models.values()], axis=0)
             shared = (n * mean.change.sd**2 - each) / max(n - 1, 1)
-            df = mean.change.units()
+            df = mean.change.units
             how: dict[str, Any] = {"confidence_level": level, "method": method, "df_of_rows": df}
             moved = mean_of_runs(changes, shared, **how)
             columns = {"low": moved.low, "high": moved.high, "p_value": moved.p_value}

@@ -417,7 +417,7 @@ class LargestChange(MeanChange):
         nothing = Estimate(value, nan, nan, nan, nan, nan, parts, parts)
         if confidence_level is None or not (math.isfinite(value) and change.is_joint):
             return nothing
-        low, high, p_values = interval(change.value, change.sd, change.units(), confidence_level)
+        low, high, p_values = interval(change.value, change.sd, change.units, confidence_level)
         first, last = (
             _may_be_largest(ratios, confidence_level) for ratios in (self.before, self.after)
         )

@@ -535,13 +535,13 @@ class CorpusConstraintClassifier(SensitivePredictor):
             )
         return result.y_pred
 
+    @filling
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of the classifier, which no constraint moves.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to predict.
+        %(X)s
 
         Returns
         -------

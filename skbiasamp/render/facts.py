@@ -52,6 +52,11 @@ class Change:
         """The size of the change, in either direction."""
         return abs(self.change or 0.0)
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether the change is clear among those of all pairs."""
+        return self.effect not in ("unclear", "unknown")
+
 
 @dataclass(frozen=True)
 class Gap:
@@ -463,8 +468,16 @@ class Facts:
     @property
     def mixed(self) -> bool:
         """Whether gaps of some groups clearly grow, although their mean does not."""
-        falls = self.verdict in (words.REDUCES, words.NO_EFFECT)
-        return falls and self.view in ("groups", "tasks") and bool(grown(self.changes))
+        return is_mixed(self.verdict, self.view, self.changes)
+
+    @property
+    def too_few(self) -> bool:
+        """Whether gaps may change by 10 percentage points unseen: a value of 0.05 is such a gap."""
+        if self.verdict != words.NO_EFFECT or self.mixed or not self.percent:
+            return False
+        if self.view not in ("gap", "groups", "tasks", "pairs") or self.low is None:
+            return False
+        return max(abs(self.low), abs(self.high or 0.0)) >= 0.05
 
     @property
     def labels_apart(self) -> bool:
@@ -496,6 +509,12 @@ class Facts:
 def grown(changes: Sequence[Change]) -> list[Change]:
     """Return the changes that clearly make a gap to all rows larger."""
     return [each for each in changes if each.effect in ("grows", "added")]
+
+
+def is_mixed(verdict: str, view: str, changes: Sequence[Change]) -> bool:
+    """Return whether gaps of some groups clearly grow, although their mean does not."""
+    falls = verdict in (words.REDUCES, words.NO_EFFECT)
+    return falls and view in ("groups", "tasks") and bool(grown(changes))
 
 
 def that_decides(intervals: Sequence[tuple[float, float]], *, outside: bool) -> int:

@@ -352,7 +352,7 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
     for each in shown:
         tail = ""
         if many:
-            is_clear = each.effect not in ("unclear", "unknown") and each.change is not None
+            is_clear = each.is_clear and each.change is not None
             tail = in_points(each.change) if is_clear else express("page", "unclear")
         marks.append(
             Mark(

@@ -111,7 +111,7 @@ def of_predictors(whole: Whole, cells: Contingency) -> dict[str, pd.DataFrame]:
     changes = changes_of_predictors(cells, base)
     parts = {}
     for name, part in changes_of_predictors(cells, base, centre=False).items():
-        low, high, _ = interval(part.value, part.sd, part.units(), LEVEL)
+        low, high, _ = interval(part.value, part.sd, part.units, LEVEL)
         parts[name] = {"value": part.value, "low": low, "high": high}
     counted = np.argwhere((np.asarray(pairs.sign) > 0) & ~np.isnan(pairs.change.value))
     rows = [

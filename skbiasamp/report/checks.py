@@ -47,7 +47,6 @@ Seen = Iterator[dict[str, Any]]  # the numbers of findings
 _MISSING = {"", "#n/a", "<na>", "n/a", "na", "nan", "-nan", "nat", "none", "null"}
 _MOST_CLASSES = 20
 _MOST_GROUPS = 30  # of numbers; there are as many codes of regions, and more ages
-_WIDE = 0.05  # value that an interval reaches, of too few rows
 _NARROW = 0.9  # of the labels' standard deviation
 _FEW_GROUPS = 5
 _MANY = 0.3  # share of unknown words from which human texts are hardly read
@@ -799,8 +798,7 @@ def precision(audited: Audited) -> Seen:
     facts, (_, low, high) = report.facts, primary.judged
     if low < high and facts.limit_verdict != words.WITHIN:
         # With few rows, nothing else can be done first.
-        few = facts.percent and facts.view in _OF_RATES and max(-low, high) >= _WIDE
-        yield possible_changes(facts, low, high) | {"hold": few}
+        yield possible_changes(facts, low, high) | {"hold": facts.too_few}
 
 
 @check("SBA306", "unassociated groups", owner="data", reads=PAIRS)

@@ -54,7 +54,7 @@ def model_facts(result: Any, model: str, context: Mapping[str, Any] | None = Non
     if verdict == words.NOT_MEASURED:
         reason = "undefined" if math.isnan(value) else "no interval"
     sizes: Any = [change for change in changes if change.change is not None]
-    sizes = [each for each in sizes if each.effect not in ("unclear", "unknown")] or sizes
+    sizes = [each for each in sizes if each.is_clear] or sizes
     worst = max(sizes, key=lambda each: abs(each.change), default=None)
     gap = labelled = None
     if view == "gap":

@@ -29,6 +29,7 @@ from skbiasamp.render.facts import (
     group_by,
     grown,
     is_against,
+    is_mixed,
 )
 from skbiasamp.results.exports import as_json, records
 
@@ -45,7 +46,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
     widens = result.verdict not in (words.REDUCES, words.NO_EFFECT)
     shared = facts_of_changes(result, changes, known, widens=widens or bool(some))
     view, who = shared["view"], shared["who"]
-    mixed = view in ("groups", "tasks") and not widens and bool(some)
+    mixed = is_mixed(result.verdict, view, changes)
     worst = max(some, key=lambda each: each.size) if mixed else None
     worst = worst or _worst(result, view, changes, known)
     # Of groups that lose, or of none that the model harms, the one that is worst off.
@@ -418,13 +419,9 @@ def _gap(
         return gap if ends is None else replace(gap, low=ends[0], high=ends[1])
     if view != "groups" or worst is None or worst.change is None or not result.percent:
         return None
-    if worst.effect in ("unclear", "unknown") and result.verdict != words.NO_EFFECT:
+    if not worst.is_clear and result.verdict != words.NO_EFFECT:
         return None  # the mean over groups is clear, and none of them alone
-    if (
-        worst.effect not in ("unclear", "unknown")
-        and result.verdict == words.NO_EFFECT
-        and not mixed
-    ):
+    if worst.is_clear and result.verdict == words.NO_EFFECT and not mixed:
         return None  # the other way round
     rows = [each for each in changes if each.task == worst.task]
     before, after = (
@@ -526,7 +523,7 @@ def who_of(
     losing = [
         each
         for each in own
-        if each.effect not in ("unclear", "unknown")
+        if each.is_clear
         and sign * (each.change or 0.0) < 0
         and sign * ((each.after or 0.0) - (each.before or 0.0)) < 0
     ]
