@@ -192,8 +192,11 @@ def _beside_each_other(columns: Sequence[tuple[str, Facts, float | None]]) -> Du
     )
 
 
-def first_screen_of_watch(watch: Watch, date: str) -> Card:
-    """Return what a reader sees first of a watch over time."""
+def first_screen_of_watch(watch: Watch, date: str, *, dropped: float, lacking: float) -> Card:
+    """Return what a reader sees first of a watch over time.
+
+    So many rows were `dropped` without a group, or are of one that the reference is `lacking`.
+    """
     answers = answers_of(watch, "over")
     if watch.who:
         answers[0] = replace(answers[0], question=express("over", "question", "worse"))
@@ -205,7 +208,7 @@ def first_screen_of_watch(watch: Watch, date: str) -> Card:
         express("over", "lead", watch),
         answers,
         _rates_of(watch),
-        express("over", "scope", watch),
+        express("over", "scope", watch, dropped, lacking),
         date,
     )
 

@@ -339,9 +339,8 @@ class Timeline(Paged, OfMetric):
             named += [note["period"]] if note["period"] is not None else []
         noted = [Text(express("over", "note", *note[::-1])) for note in notes.items()]
         date = (self.context.get("date") or "").partition(" ")[0]
-        card = first_screen_of_watch(facts, date)
-        left = (sum(note.get(key, 0) for note in self.notes) for key in ("dropped", "lacking"))
-        card = replace(card, scope=f"{card.scope} {express('over', 'left_out', *left)}".strip())
+        left = {key: sum(note.get(key, 0) for note in self.notes) for key in ("dropped", "lacking")}
+        card = first_screen_of_watch(facts, date, **left)
         chart = None
         if facts.reference_value is not None and any(row["value"] is not None for row in periods):
             caption = express("over", "chart", facts, self.confidence_level, self.kind.is_signed)
