@@ -340,8 +340,8 @@ def overlapping_groups():
     rows = MANY()
     groups = pd.DataFrame({"old": rng.integers(0, 2, 500), "woman": rows["sex"].eq("woman") * 1})
     return skbiasamp.audit(
-        rows[TASKS],
-        rows[NEW].to_numpy(),
+        rows[TASKS[1:]],
+        rows[NEW[1:]].to_numpy(),
         sensitive_features=groups,
         groups="indicator",
         auditor=DirectionalAuditor(),
@@ -605,6 +605,7 @@ SITUATIONS = {
     "a ratio of two groups": lambda: skbiasamp.audit(
         *rows_of(WIDENED)[:2],
         sensitive_features=rows_of(WIDENED)[2],
+        given=pd.Series(np.arange(4_000) % 2, name="shop"),
         auditor=metrics.DifferentialFairnessAuditor(reference="test"),
         favourable=1,
     ),
@@ -722,7 +723,9 @@ def labels_of(kind):
 def in_a_line(numbers):
     """Return numbers to four digits: the last may differ between processors."""
     return " ".join(
-        f"{name}={number:#.4g}" if isinstance(number, float) else f"{name}={number}"
+        f"{name}={number if abs(number) > 1e-12 else 0.0:#.4g}"
+        if isinstance(number, float)
+        else f"{name}={number}"
         for name, number in numbers.items()
         if number == number
     )
@@ -745,7 +748,11 @@ def numbers_in(result):
     """Return the numbers of a result, and a sum of each column of its tables."""
     names = ("value", "low", "high", "p_value", "published", "published_low", "published_high")
     numbers = {name: getattr(result, name) for name in names if hasattr(result, name)}
-    numbers |= dict(sums_in(result.table))
+    if hasattr(result, "statistics"):
+        numbers |= {"verdict": result.verdict} | result.statistics
+    else:
+        numbers |= {"verdict": result.verdict("b")}
+    numbers |= {f"of rows {name}": size for name, size in sums_in(result.table).items()}
     if hasattr(result, "pairs"):
         numbers |= {f"of pairs {name}": size for name, size in sums_in(result.pairs).items()}
     return numbers
@@ -763,6 +770,8 @@ EVERY_WAY = [
     MALSAuditor(),
     MultiAttributeAuditor(max_size=2),
     MultiAttributeAuditor(formula="published", reference="test", combinations="all", max_size=2),
+    DirectionalAuditor("T->A", ties="negative", reference="test"),
+    MultiAttributeAuditor("T->A", max_size=2),
     NumericAuditor(),
     metrics.BiasDisparityAuditor(),
     metrics.DifferentialFairnessAuditor(concentration=1),
@@ -780,11 +789,21 @@ def numbers_of(kind, way):
     true, pred, other, group, learned = labels_of(kind)
     of_train = (MANY_TRAIN() if kind == "tasks" else TRAIN())[group.name]
     given = {"sensitive_features": group, **ways_of(len(group))[way]}
+    guess = np.where(np.arange(len(group)) % 6, group, np.roll(group, 1))
     for auditor in EVERY_WAY:
+        name, one, two = "y_pred", pred, {"a": other, "b": pred}
+        if getattr(auditor, "direction", "") == "T->A":
+            name, one, two = "sensitive_pred", guess, {"a": np.roll(guess, 5), "b": guess}
         try:
             fitted = clone(auditor).fit(learned, sensitive_features=of_train)
-            models = fitted.compare(true, {"a": other, "b": pred}, **given)
-            results = {"audit": fitted.audit(true, pred, **given), "comparison": models}
+            every = {f"{name}s": two, **given}
+            results = {"audit": fitted.audit(true, **{name: one}, **given)}
+            results |= {"comparison": fitted.compare(true, **every)}
+            if way != "clusters":
+                runs = {f"{name}s": [*two.values()]}
+                results |= {
+                    "runs": fitted.audit_runs(true, **{"y_preds": [None] * 2} | runs | given)
+                }
             numbers = {verb: numbers_in(result) for verb, result in results.items()}
         except ValueError as error:
             numbers = {"error": {"text": str(error)[:60]}}
@@ -805,13 +824,28 @@ def tables_of(kind, way):
     auditor = DirectionalAuditor(reference="test")
     report = skbiasamp.audit(true, pred, auditor=auditor, random_state=0, **known)
     given = np.arange(len(group)) % 3
-    parts = skbiasamp.explain(true, pred, sensitive_features=group, given=given, **options)
-    tables = {"report": report.rates, "explain": parts.to_frame()}
+    said = {"sensitive_features": group, "given": given, **options}
+    if kind == "scores":
+        said |= {"y_score": pred}
+    chosen = (pred >= 0.5) * 1 if kind == "scores" else pred
+    parts = skbiasamp.explain(true, chosen, **said).tables
+    tables = {"report": report.rates, **{f"explain {name}": parts[name] for name in parts}}
+    if kind != "tasks":
+        tables["over"] = watched(true, pred, group, options.get("sample_weight", 1))
     if report.unknown is not None:
         tables["unknown"] = pd.DataFrame([vars(report.unknown)])
     if kind != "scores":
         tables["rates"] = skbiasamp.selection_rates(pred, y_true=true, **known).table
     return tables
+
+
+def watched(true, pred, group, weight):
+    """Return the periods of a watch of these rows."""
+    rows = pd.DataFrame({"y": true, "p": pred, "group": group, "weight": weight})
+    rows["part"] = np.arange(len(rows)) * 5 // len(rows)
+    named = {"target": "y", "prediction": "p", "sensitive": "group", "weight": "weight"}
+    how = {"time": "part", "every": None, "reference": 2, "n_draws": 99, "random_state": 0}
+    return skbiasamp.audit_over(rows, **named, **how).periods
 
 
 @scenario
@@ -836,7 +870,11 @@ def reports_of_doubtful_rows():
     yield report(rows, **trained(train))
     yield report(rows.assign(cook=numbers, cook_new=numbers[::-1]))
     twice = pd.concat([rows, rows], ignore_index=True)
-    yield report(twice.assign(sex=18 + np.arange(800) % 32))
+    ages = twice.assign(sex=18 + np.arange(800) % 32)
+    yield report(ages)
+    both = ages.rename(columns={"sex": "age"})[["age", "region"]]
+    sides = {"sensitive_features": both, "groups": "marginal"}
+    yield skbiasamp.audit(Contingency.from_labels(ages["cook"], ages["cook_new"], **sides))
     spelled = {"sex": sex.where(person % 3 > 0, sex.str.title())}
     spelled["cook"] = rows["grade"].where(person % 5 > 0, "A ")
     spelled["cook_new"] = rows["grade"].where(person % 7 > 0, "d")

@@ -266,26 +266,27 @@ def test_periods_are_read_with_the_positive_class():
 def test_classes_that_only_later_periods_have_are_left_out(classes, new, positive, engine):
     """One column of probabilities can be of two classes only, which are those of the reference."""
     y = np.array(classes, dtype=object)[HIRED * 3]
-    rows = frame_of(y, RNG.random(3 * N), SEX * 3, m=np.repeat(["1", "2", "3"], N))
+    rows = frame_of(y, RNG.random(3 * N), SEX * 3, m=np.repeat(["1", "2", "3"], N), w=1)
     pos_label = None if positive is None else classes[positive]
-    how = {"time": "m", "every": None, "pos_label": pos_label, "n_draws": 19, **COLUMNS}
+    how = {"time": "m", "every": None, "pos_label": pos_label, "n_draws": 19, "weight": "w"}
     plain = DirectionalAuditor(interval=None)
-    # A fifth of the second period, and all of the third.
+    # A row of the first period that does not count, a fifth of the second, and all of the third.
+    rows.loc[0, ["y", "w"]] = [new, 0]
     other = rows.assign(y=rows["y"].mask((rows.index >= N) & (rows.index % 5 == 0), new))
     other["y"] = other["y"].mask(other["m"] == "3", new).infer_objects()
     kept = other[other["y"] != new]
     kept = kept.assign(y=kept["y"].infer_objects())
-    timeline = skbiasamp.audit_over(FRAMES[engine](other), auditor=plain, **how)
-    expected = skbiasamp.audit_over(kept, auditor=plain, **how)
+    timeline = skbiasamp.audit_over(FRAMES[engine](other), auditor=plain, **how, **COLUMNS)
+    expected = skbiasamp.audit_over(kept, auditor=plain, **how, **COLUMNS)
     values = timeline.periods["value"].tolist()[:2]
     assert values == pytest.approx(expected.periods["value"].tolist())
-    assert timeline.periods["n"].tolist() == [N, N * 4 / 5, 0]
+    assert timeline.periods["n"].tolist() == [N - 1, N * 4 / 5, 0]
     text = "{:.0f} rows of the class {!r}, which the reference lacks, are left out.".format
     notes = {note["period"]: note["text"] for note in timeline.notes}
     assert notes["2"] == text(N / 5, new)
     assert f"{N} rows of the class {new!r}" in notes["3"]
     with pytest.raises(ValueError, match=f"The period 2 has the class {new!r}"):
-        skbiasamp.audit_over(other, auditor=plain, strict=True, **how)
+        skbiasamp.audit_over(other, auditor=plain, strict=True, **how, **COLUMNS)
 
 
 # --------------------------------------------------------------------------- one type a column

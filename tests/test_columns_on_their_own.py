@@ -154,3 +154,12 @@ def test_ids_on_the_page_are_unique():
     assert page.count('class="slider') == 2
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len({*ids})
+
+
+def test_a_fitted_auditor_measures_the_groups_of_all_columns_side_by_side():
+    rows = loans(missing=0)
+    columns = {"sensitive_features": rows[["age", "gender"]]}
+    auditor = DirectionalAuditor(groups="marginal").fit(rows["repaid"], **columns)
+    report = apart(rows, auditor=auditor)
+    assert report.columns == {}
+    assert report.value == auditor.score(rows["repaid"], rows["granted"], **columns)

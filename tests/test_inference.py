@@ -151,11 +151,10 @@ def test_rows_vary_as_what_cuts_of_a_resample_share():
     np.testing.assert_allclose(error, by_rows.std(axis=0, ddof=1)[0])
 
 
-@pytest.mark.parametrize("changed", [0, 4])
-def test_few_changed_rows_reach_as_far_as_clopper_and_pearson(changed):
+@pytest.mark.parametrize(("changed", "n"), [(0, 200), (4, 200), (7, 8)])
+def test_few_changed_rows_reach_as_far_as_clopper_and_pearson(changed, n):
     """Resamples of so few rows know of no others; those gained and lost are bounded each."""
-    n, seen = 200, np.full((1, 1), changed / 200)
-    resamples = np.full((99, 1, 1), changed / 200)
+    seen, resamples = np.full((1, 1), changed / n), np.full((99, 1, 1), changed / n)
     how = {"confidence_level": 0.9, "n_changed": changed, "n_rows": n}
     low, high, p_value, _ = of_draws(seen, np.zeros((1, 1)), resamples, **how)
     gained = stats.binomtest(changed, n).proportion_ci(0.9)

@@ -509,8 +509,7 @@ def _change_panel(facts: Facts) -> Panel | None:
 
 def like_with_like(facts: Facts, rows: Iterable[tuple[str, float | None]]) -> Panel:
     """Return the value of all rows, and that within strata."""
-    scale = 100 if facts.percent else 1
-    scale *= 2 if facts.view == "gap" else 1  # a gap of two groups changes by twice the value
+    scale = 200 if facts.view == "gap" else 100  # a gap of two groups changes by twice the value
     sizes = [(name, round(scale * value, 1)) for name, value in rows if value]
     blocks = [(express("page", "strata_unit", facts), sizes)]
     axis = Axis.around((value for _, block in blocks for _, value in block), balanced=True)

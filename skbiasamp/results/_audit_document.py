@@ -88,7 +88,8 @@ def audit_document(report: AuditReport) -> Document:
         parts = records(report.explanation.conditional)
         within = express("page", "within", facts)
         named = [(within if row["part"] == "within strata" else row["part"]) for row in parts]
-        rows = [(EVERYBODY, facts.value), *zip(named, (row["value"] for row in parts), strict=True)]
+        value = report.explanation.value  # directional, whatever the report measures
+        rows = [(EVERYBODY, value), *zip(named, (row["value"] for row in parts), strict=True)]
         strata = like_with_like(facts, rows)
     combined = None if report.primary is None else report[report.primary]
     tables = [
