@@ -10,7 +10,7 @@ import pytest
 from document_parts import parts_of
 
 import skbiasamp
-from skbiasamp import DirectionalAuditor, MALSAuditor
+from skbiasamp import DirectionalAuditor, MALSAuditor, metrics
 from skbiasamp.inference import adjust_p_values
 
 NAMES = {"target": "repaid", "prediction": "granted"}
@@ -163,3 +163,9 @@ def test_a_fitted_auditor_measures_the_groups_of_all_columns_side_by_side():
     report = apart(rows, auditor=auditor)
     assert report.columns == {}
     assert report.value == auditor.score(rows["repaid"], rows["granted"], **columns)
+
+
+def test_columns_of_ratios_are_said_without_rates():
+    text = str(apart(loans(), auditor=metrics.DifferentialFairnessAuditor()))
+    assert re.search(r"gender: .* ratio between two groups' rates", text)
+    assert "People want" not in text

@@ -292,7 +292,7 @@ class WaterfallDisplay(RowsDisplay, TableDisplay):
             explanation.tables[chosen],
             title=chosen,
             part_columns=explanation.context["given"] if chosen == "strata" else (),
-            total=SUMS.get(chosen, "value"),
+            total=SUMS[chosen],
         )
         return display.plot(ax, **how)
 

@@ -526,7 +526,7 @@ def threshold(audited: Audited) -> Seen:
         "predicted": float(predicted[first] / test.total),
         "labelled": float(base[first] / test.total),
         "more": len(off) - 1,
-        "binary": len(test.tasks) == 1,
+        "binary": len(test.tasks) == 1 and audited.scored is None,
         **other,
     }
 

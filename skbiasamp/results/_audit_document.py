@@ -84,11 +84,11 @@ def audit_document(report: AuditReport) -> Document:
     if report.columns:
         return _document_of_columns(report)
     facts, slider, strata = report.facts, slider_of(report), None
-    if report.explanation is not None and report.explanation.conditional is not None:
+    if facts.within is not None:
         parts = records(report.explanation.conditional)
         within = express("page", "within", facts)
         named = [(within if row["part"] == "within strata" else row["part"]) for row in parts]
-        value = report.explanation.value  # directional, whatever the report measures
+        value = report.explanation.value
         rows = [(EVERYBODY, value), *zip(named, (row["value"] for row in parts), strict=True)]
         strata = like_with_like(facts, rows)
     combined = None if report.primary is None else report[report.primary]

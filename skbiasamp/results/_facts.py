@@ -64,7 +64,9 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
     ):
         sides = ("training labels", "predictions")
     trained = bool(known.get("n_train")) and reference == "train"
-    published = ("published", "published_low", "published_high")
+    # Of numbers, or a function of one's own, no paper reports any.
+    is_published = result.kind == "attack" or "formula" in result.params
+    published = ("published", "published_low", "published_high") * is_published
     numbers = {
         name: as_json(getattr(result, name))
         for name in ("value", "low", "high", "p_value", *published)
@@ -149,9 +151,12 @@ def report_facts(report: Any) -> Facts:
         facts = replace(facts, changes=changes, ratios=ratios)
     limited: dict[str, Any] = {"unknown": _unknown(report)}
     if report.explanation is not None and report.explanation.conditional is not None:
-        within = [row.get("verdict") for row in records(report.explanation.conditional)]
         limited["given"] = tuple(name_of(name) for name in report.explanation.context["given"])
-        limited["within"] = next(filter(None, within), words.NO_EFFECT)
+        # Values within strata are directional: beside another metric they would mislead.
+        audit = report.explanation.audit
+        if (audit.metric, audit.direction) == (facts.metric, facts.direction):
+            within = [row.get("verdict") for row in records(report.explanation.conditional)]
+            limited["within"] = next(filter(None, within), words.NO_EFFECT)
     if report.limit is not None:
         gate = report.gate(report.limit, on=report.primary)
         # A metric of labels and of scores has one name.

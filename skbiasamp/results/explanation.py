@@ -232,8 +232,11 @@ _NOISE = 1e-12
 # Parts of the published value that change no association, and so cannot amplify.
 _PLAIN = ("shift", "selection")
 _ENDS = ("low", "high")
+_WHOLE = "directional value"  # a report may be of other metrics
 SUMS = {
     "change": "published value",
+    "decision": _WHOLE,
+    "strata": _WHOLE,
     "features": "difference of the scores",
     "conditional": "value within strata",
     "predictors": "value of MALS",
@@ -278,7 +281,7 @@ def _waterfall(explanation: Explanation, name: str, most: int | None = None) -> 
         others = [row["value"] for row in parts if row not in largest]
         parts = [row for row in parts if row in largest]
         parts.append(_sum(f"{len(others)} others", sum(others)))
-    rows, reached, title = list[dict[str, Any]](), 0.0, SUMS.get(name, "value")
+    rows, reached, title = list[dict[str, Any]](), 0.0, SUMS[name]
     for part in parts:
         rows.append(part | {"from": reached, "to": reached + part["value"]})
         reached += part["value"]
