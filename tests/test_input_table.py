@@ -514,7 +514,10 @@ TEXTS = [
 ]  # fmt: skip
 NUMBERS = [
     (lambda: fitted().fit(count(AGES, numbers=True)), "y_train", "count them without numbers=True"),
-    (lambda: NumericAuditor().fit(count()), "y_train", "needs numbers: count them with numbers"),
+    (lambda: NumericAuditor().fit(count()), "y_train",
+     "holds classes, and NumericAuditor needs numbers: count them with numbers"),
+    (lambda: count() + count().resample(9, random_state=0), "A sum", "this one holds 9 resamples"),
+    (lambda: skbiasamp.audit(*QUICK, **BY, favourable="x"), "favourable", "There are 0 and 1."),
     (lambda: skbiasamp.selection_rates(count(AGES, AGES, numbers=True)),
      "y_pred", "holds numbers, and rates are of labels"),
     (lambda: skbiasamp.selection_rates(HALF, **BY, scores=True, threshold=0.5),

@@ -141,3 +141,18 @@ def test_the_example_of_a_function_that_an_auditor_made_runs(function):
     (example,) = finder.find(function, function.__name__, module=False, globs={})
     assert example.examples
     assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example).failed == 0
+
+
+def test_a_function_takes_only_labels_that_its_metric_uses():
+    labels = {"y_pred", "sensitive_pred", "y_train", "sensitive_train"}
+    used = {one.__name__: labels & {*inspect.signature(one).parameters} for one in FUNCTIONS}
+    for name in ("bias_disparity", "differential_fairness_amplification", "matched_difference"):
+        assert used[name] == {"y_pred"}
+    assert used["dbac_amplification"] == used["lic_amplification"] == {"y_pred"}
+    assert used["percentage_amplification"] == {"y_pred", "sensitive_pred"}
+    assert (
+        used["numeric_amplification"]
+        == used["leakage_amplification"]
+        == labels - {"sensitive_pred"}
+    )
+    assert used["directional_amplification"] == used["mals_amplification"] == labels

@@ -87,6 +87,7 @@ def test_words_are_compared_exactly_and_numbers_to_their_last_digit():
         ("+0.0288 of 400 rows", "+0.0289 of 400 rows", True),
         ("+0.0288 of 400 rows", "+0.0290 of 400 rows", False),
         ("+0.0288 of 400 rows", "−0.0288 of 400 rows", False),
+        ("-0.0288 of 400 rows", "−0.0288 of 400 rows", False),
         ("2.9 %", "2.90 %", False),
         ("1,234 rows", "1,235 rows", False),
         ("0.05 amplifies", "0.05 reduces", False),
