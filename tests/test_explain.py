@@ -484,7 +484,7 @@ def test_a_waterfall_ends_at_the_value():
     np.testing.assert_allclose(starts[1:-1], np.cumsum(widths[:-2]), atol=EXACT)
     assert (starts[-1], widths[-1]) == (0, pytest.approx(explanation.value, abs=EXACT))
     labels = [text.get_text() for text in display.ax_.get_yticklabels()]
-    assert labels == [*explanation.decision["part"], "value"]
+    assert labels == [*explanation.decision["part"], "directional value"]
     strata = WaterfallDisplay.from_explanation(explanation, table="strata")
     assert "dept = law" in [text.get_text() for text in strata.ax_.get_yticklabels()]
     plt.close("all")

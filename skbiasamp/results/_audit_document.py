@@ -84,12 +84,13 @@ def audit_document(report: AuditReport) -> Document:
     if report.columns:
         return _document_of_columns(report)
     facts, slider, strata = report.facts, slider_of(report), None
-    if facts.within is not None:
-        parts = records(report.explanation.conditional)
+    explained = report.explanation
+    if facts.within is not None and explained is not None and explained.conditional is not None:
+        parts = records(explained.conditional)
         within = express("page", "within", facts)
         named = [(within if row["part"] == "within strata" else row["part"]) for row in parts]
-        value = report.explanation.value
-        rows = [(EVERYBODY, value), *zip(named, (row["value"] for row in parts), strict=True)]
+        values = (row["value"] for row in parts)
+        rows = [(EVERYBODY, explained.value), *zip(named, values, strict=True)]
         strata = like_with_like(facts, rows)
     combined = None if report.primary is None else report[report.primary]
     tables = [
