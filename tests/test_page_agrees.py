@@ -26,6 +26,19 @@ def test_a_picture_of_probabilities_shows_the_means_that_the_verdict_compares():
     assert table_of(audit, "rates-table").caption.endswith("0.5 or more counts as predicted")
 
 
+@pytest.mark.parametrize("auditor", [DirectionalAuditor(), skbiasamp.MALSAuditor()])
+def test_errors_of_all_rows_are_theirs_whatever_pairs_count(auditor):
+    label, predicted = (ROWS()[name] == 1 for name in ("cook", "cook_new"))
+    *_, every = report(ROWS(), by="region", auditor=auditor).facts.errors
+    assert every.group == "all rows"
+    assert every.false_positive == pytest.approx(predicted[~label].mean())
+    assert every.false_negative == pytest.approx(1 - predicted[label].mean())
+    both = ROWS()[["region", "sex"]].eq(["north", "man"]).astype(int).assign(all=1)
+    how = {"sensitive_features": both, "groups": "indicator", "auditor": auditor}
+    overlapping = skbiasamp.audit(label * 1, predicted * 1, **how)
+    assert [each.group for each in overlapping.facts.errors] == [*both]
+
+
 def test_parts_of_a_difference_sum_to_it_as_they_are_shown():
     gaps = explained(ROWS(), by="region", given=ROWS()["grade"])
     rate = gaps.rates.set_index(["of", "group"])["rate"].mul(100).round(1)

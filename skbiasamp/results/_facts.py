@@ -709,9 +709,12 @@ def _errors(report: Any, facts: Facts) -> tuple[Errors, ...]:
         Errors(group_name(row["group"], columns), row["false_positive_rate"], miss)
         for row, miss in zip(named, missed, strict=True)
     ]
-    sizes = [each.n or 0.0 for each in facts.changes if each.task == task]
-    if len(sizes) == len(errors) > 2:
-        labelled = [row["base_rate"] * n for row, n in zip(named, sizes, strict=True)]
+    # Those of a metric's pairs may be of rows with the task.
+    n_of = {str(row["group"]): row["n"] for row in records(report.groups)}
+    sizes = [n_of[str(row["group"])] for row in named]
+    overlap = abs(report.groups["share"].sum() - 1) > 1e-9
+    if len(errors) > 2 and not overlap:
+        labelled = [(row["base_rate"] or 0.0) * n for row, n in zip(named, sizes, strict=True)]
         others = [n - own for n, own in zip(sizes, labelled, strict=True)]
         of_all = (
             _mean([getattr(each, kind) for each in errors], weights)
