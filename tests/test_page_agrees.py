@@ -39,6 +39,13 @@ def test_errors_of_all_rows_are_theirs_whatever_pairs_count(auditor):
     assert [each.group for each in overlapping.facts.errors] == [*both]
 
 
+def test_bounds_of_rates_are_drawn_beside_rates_alone():
+    rows = ROWS().assign(sex=ROWS()["sex"].where(np.arange(400) % 20 > 0, None))
+    for auditor, drawn in ((DirectionalAuditor(), True), (skbiasamp.MALSAuditor(), False)):
+        picture = report(rows, auditor=auditor, missing="bounds").to_document().picture
+        assert any(mark.band for mark in picture.marks) == drawn
+
+
 def test_parts_of_a_difference_sum_to_it_as_they_are_shown():
     gaps = explained(ROWS(), by="region", given=ROWS()["grade"])
     rate = gaps.rates.set_index(["of", "group"])["rate"].mul(100).round(1)

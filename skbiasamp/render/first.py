@@ -349,7 +349,9 @@ def dumbbell(facts: Facts, file: str = "audit") -> Dumbbell | None:
         large = [each for each in shown if (each.n or 0) >= _FEW]
         shown = large if len(large) > _FIRST + _LAST else shown
         shown, cut = [*shown[:_FIRST], *shown[-_LAST:]], _FIRST
-    bands = {rate[:2]: rate[2:] for rate in (facts.unknown.rates if facts.unknown else ())}
+    # Bounds are of groups' rates: pairs show shares among rows with a task.
+    unknown = None if facts.view == "pairs" else facts.unknown
+    bands = {rate[:2]: rate[2:] for rate in (unknown.rates if unknown else ())}
     many = len(shown) > _MOST_NUMBERS and facts.view in ("groups", "pairs")
     marks = []
     for each in shown:
