@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -221,3 +222,25 @@ def test_label_amplification_does_not_depend_on_groups():
     how = {"auditor": auditor, "limit": 0.1, "sensitive_features": rng.integers(0, 2, 200)}
     found = skbiasamp.compare(task, models, **how)["label amplification"].table
     pd.testing.assert_frame_equal(found, auditor.compare(task, models).table)
+
+
+def test_label_amplification_speaks_of_no_groups():
+    labels, groups = np.tile([0, 1], 1000), np.repeat(["a", "b"], 1000)
+    more, fewer = labels.copy(), labels.copy()
+    more[np.flatnonzero(labels == 0)[:60]] = 1
+    fewer[np.flatnonzero(labels == 1)[:200]] = 0
+    given = {"sensitive_features": groups, "auditor": LabelAuditor(), "random_state": 0}
+    # No class is in the majority, and none can be predicted more often than it.
+    assert skbiasamp.audit(labels, more, **given).facts.verdict == "no clear effect"
+    learned = {"y_train": [1, *labels], "sensitive_train": ["a", *groups]}
+    compared = skbiasamp.compare(labels, {"more": more, "fewer": fewer}, **given, **learned)
+    assert compared["label amplification"].verdict("fewer") == "amplifies less"
+    assert not re.search("gap|prefer|told", str(compared))
+    assert "By amplification alone" not in compared.to_markdown()
+    at = np.arange(2000)
+    days = pd.DataFrame({"y": (at % 10 < 3) * 1, "g": groups, "day": at // 10 % 10})
+    days["p"] = days["y"]
+    days["p"] = days["p"].where(days["day"] < 5, 1)
+    named = {"time": "day", "target": "y", "prediction": "p", "sensitive": "g", "every": None}
+    watch = skbiasamp.audit_over(days, auditor=LabelAuditor(), reference=3, random_state=0, **named)
+    assert "This metric compares no groups." in str(watch)

@@ -17,6 +17,7 @@ from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError
 from skbiasamp._input.labels import Codes, Members, Side
 from skbiasamp._input.options import PositionalOption
+from skbiasamp._utils import formatting as words
 from skbiasamp._utils.compat import Interval
 from skbiasamp._utils.formatting import group_of, task_of
 from skbiasamp.counts.cells import labels_of, sides_of, with_sides
@@ -679,7 +680,7 @@ class LabelAuditor(CooccurrenceAuditor):
         signs = None
         if is_one_label(test) and train is test:  # which class is the majority may be chance
             signs = Signs.of(reference, above=True)
-        return Pairs(
+        return _Majorities(
             _EVERYONE,
             test.tasks,
             labelled=replace(_ahead(test, "task"), rate=labels.rate),
@@ -691,6 +692,19 @@ class LabelAuditor(CooccurrenceAuditor):
             signs=signs,
             aggregate=MeanChange(divisor=1.0 if is_one_label(train) else None),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Majorities(Pairs):
+    """The tasks or classes of all rows."""
+
+    def verdict(self, number: Estimate, *args: Any, **how: Any) -> str:
+        """Return what the interval says: there are no groups to add a difference between."""
+        if math.isnan(number.value) or math.isnan(number.low):
+            return words.NOT_MEASURED
+        if number.low <= 0 <= number.high:
+            return words.NO_EFFECT
+        return words.AMPLIFIES if number.low > 0 else words.REDUCES
 
 
 def _without_groups(cells: Contingency) -> Contingency:

@@ -226,6 +226,8 @@ def _choice(result: Any) -> dict[str, Any]:
     if not way or not {words.REVERSES, words.NOT_MEASURED}.isdisjoint(own.values()):
         return {}
     better, other = (model, result.reference) if way < 0 else (result.reference, model)
+    if own[better] == words.REDUCES and set(result.pairs["group"]) == {"(all)"}:
+        return {}  # without groups, less than the labels have is no merit
     if words.DIRECTION_OF.get(own[other], 0) > 0:
         return {"prefer": name_of(better)}
     return {"neither": words.DIRECTION_OF.get(own[better], 0) <= 0}
