@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from document_parts import part_of, table_of
+from document_parts import part_of, parts_of, table_of
 from scenarios import ROWS, SCENARIOS, WIDENED, explained, report, rows_of
 from test_page import in_chromium
 
@@ -312,3 +312,16 @@ def test_an_interval_around_0_is_not_what_lies_outside_of_a_limit():
     assert that_decides(intervals, outside=True) == 1
     assert that_decides([(-high, -low) for low, high in intervals], outside=True) == 1
     assert that_decides(intervals, outside=False) == 0
+
+
+@pytest.mark.parametrize("name", ["other_metrics", "numbers", "several_tasks"])
+def test_an_interval_stands_beside_the_change_that_it_is_of(name):
+    tables = [each for each in parts_of(SCENARIOS[name](), "Table") if "Interval" in each.columns]
+    tables = [each for each in tables if "Amplification" in each.columns]
+    assert tables
+    for table in tables:
+        at = table.columns.index("Interval")
+        assert table.columns[at - 1] in ("Change", "Compared with all rows")
+        for row in table.rows:
+            if (low := row.cells[at].value) is not None:
+                assert low <= row.cells[at - 1].value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from skbiasamp._utils import formatting as words
@@ -529,20 +530,22 @@ def changes_table(facts: Facts) -> Table | None:
 
 
 def _groups_table(facts: Facts) -> Table:
-    form, scale = (rate, 100) if facts.percent else (amount, 1)
+    form, moved = (rate, in_points) if facts.percent else (amount, partial(amount, form="+"))
     shown = by_harm(facts.changes, facts)
     levels = [level or 0.0 for each in shown for level in (each.before, each.after)]
     largest = None if facts.percent else max(map(abs, levels))
-    shared = shown_change(*facts.everybody) if facts.everybody and facts.percent else None
+    shared = shown_change(*facts.everybody, largest) if facts.everybody else None
     rows = []
     for each in shown:
         own = shown_change(each.before or 0.0, each.after or 0.0, largest)
-        beyond = _size(each, facts) if shared is None else in_points(own - shared)
+        # The change of a pair of numbers is in standard deviations, and not in their unit.
+        unknown = _size(each, facts) if facts.percent else "–"
+        beyond = unknown if shared is None else moved(own - shared)
         cells = [
             Cell(count(each.n), each.n),
             Cell(form(each.before), each.before),
             Cell(form(each.after), each.after),
-            Cell(number(scale * own, "+.1f")),
+            Cell(moved(own)),
             Cell(beyond, each.change, side=_tone(each)),
             Cell(express("page", "effect", each.effect)),
         ]

@@ -68,7 +68,7 @@ from skbiasamp.results._content import (
     table_columns,
     with_interval,
 )
-from skbiasamp.results._facts import facts_by_column, topic_of
+from skbiasamp.results._facts import facts_by_column, has_rates, topic_of
 from skbiasamp.results._report import AuditReport
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_rates import hold_together, selection_tables
@@ -379,22 +379,24 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
     compared = {title: shown(key, form) for key, title in result.columns.items() if key in rows[0]}
     if result.percent and rows[0].get("delta") is not None:
         compared["Change, percentage points"] = shown("delta", in_points)
-    if result.percent and rows[0].get("change") is not None:
-        compared["Compared with all rows"] = shown("change", in_points)
     columns = compared | {"Amplification": shown("amplification")}
+    of_groups = has_rates(result)
+    if drawn_column == "change":  # which the interval is of
+        columns["Compared with all rows" if of_groups else "Change"] = shown("change")
     # Shares of two groups mirror each other: their numbers are those of the metric.
     sizes = {abs(row["amplification"] or 0) for row in rows}
     if len(rows) < 2 or max(sizes) - min(sizes) > 1e-12:
         n = {"Rows of the task" if _of_tasks(result) else "Rows": shown("n", count)}
         columns = table_columns(columns, "Interval", "Adjusted p" * (len(rows) > 1), n)
     few = few_rows(rows[-1]) and not few_rows(rows[0])
+    tested = "" if result.kind.has_attacker else "all rows" if of_groups else "change"
     return Table.of(
         rows,
         columns,
         mark,
         n=len(result.table),
         id=table_id,
-        caption=express("tables", "pairs", name, len(rows) > 1, few, result.unit),
+        caption=express("tables", "pairs", name, len(rows) > 1, few, result.unit, tested),
         first=heading,
         marks="Change and interval" if drawn_column == "change" else "Amplification and interval",
     )
