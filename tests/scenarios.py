@@ -239,7 +239,7 @@ def captions_of_models():
 
 def audit_of_texts(human, model):
     auditor = LICAuditor(**reading(quality="accuracy", n_draws=1))
-    how = {"sensitive_features": PEOPLE(), "auditor": auditor, "random_state": 0}
+    how = {"sensitive_features": PEOPLE(), "auditor": auditor, "random_state": 0, "limit": 0.02}
     return skbiasamp.audit(human, model, **how)
 
 

@@ -740,7 +740,7 @@ def reversed_association(audited: Audited) -> Seen:
         yield {"metrics": names, "train": of_train}
 
 
-@check("SBA301", "limit", owner="policy", reads=PAIRS)
+@check("SBA301", "limit", owner="policy", reads=ROWS)
 def of_limit(audited: Audited) -> Seen:
     """The amplification is beyond the limit that was declared, or these rows do not show it."""
     report = audited.report
