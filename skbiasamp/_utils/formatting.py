@@ -9,6 +9,7 @@ from typing import Any
 
 _LONGEST, _HEAD = 80, 50  # characters; names may differ at either end
 
+TRAINING_LABELS = "Training labels"  # the column of a base of training rows
 # The verdicts.
 AMPLIFIES, REDUCES, REVERSES = "amplifies", "reduces", "reverses"
 ADDS = "adds a difference"

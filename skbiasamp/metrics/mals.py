@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from skbiasamp._input.checks import Array
+from skbiasamp._utils import formatting as words
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.association import Association, association_of
 from skbiasamp.inference.pairs import MeanChange, Pairs
@@ -136,7 +137,7 @@ class MALSAuditor(CooccurrenceAuditor):
     @property
     def columns(self) -> Mapping[str, str]:  # type: ignore[override]
         """What a pair compares: with training labels, their shares."""
-        base = "Labels" if self.reference == "test" else "Training labels"
+        base = "Labels" if self.reference == "test" else words.TRAINING_LABELS
         return {**super().columns, "base": base}
 
 

@@ -696,7 +696,7 @@ def changed_rates(audited: Audited) -> Seen:
     beside = facts.view != "gap" and own != 0 and own * change <= 0
     change = own if beside else change
     numbers: dict[str, Any] = {"group": worst.group, "task": worst.task, "change": change}
-    numbers["beside"] = beside
+    numbers |= {"beside": beside, "before": facts.before}
     numbers |= {"other": None, "other_change": None, "percent": facts.percent}
     if facts.view == "gap":  # two groups may move apart: each has a reason
         (other,) = (each for each in facts.changes if each.group != worst.group)

@@ -56,12 +56,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
     clear = result.table.get("direction_clear")
     reference = result.params.get("reference")
     sides = ("labels", "predictions") if result.labelled else ("reference rows", "these rows")
-    if (
-        isinstance(base := result.params.get("base"), str)
-        and base == "train"
-        and result.labelled
-        and reference != "test"
-    ):
+    if result.labelled and result.columns.get("base") == words.TRAINING_LABELS:
         sides = ("training labels", "predictions")
     trained = bool(known.get("n_train")) and reference == "train"
     # Of numbers, or a function of one's own, no paper reports any.
