@@ -114,9 +114,10 @@ def test_an_auditor_says_what_it_asks_and_how_it_is_read(kind):
     assert re.fullmatch(r"[A-Z].*\?", auditor.question)
     assert re.fullmatch(r"[A-Z].*\.", auditor.definition)
     result = audited(fitted(kind))
-    said = ("kind", "question", "definition", "rank", "columns", "uncounted", "amplified")
+    said = ("kind", "question", "definition", "rank", "uncounted", "amplified")
     for name in (*said, "pair_of", "percent", "unit"):
         assert getattr(result, name) == getattr(auditor, name)
+    assert result.columns.keys() == auditor.columns.keys()  # with the rows that a base is of
     assert result.sentence.endswith(".")
 
 

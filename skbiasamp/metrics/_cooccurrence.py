@@ -348,13 +348,6 @@ class CooccurrenceAuditor(BaseAuditor):
         return self
 
     @property
-    def columns(self) -> Mapping[str, str]:  # type: ignore[override]
-        """What a pair compares, as tables name it."""
-        own, base = super().columns, getattr(self, "base", None)
-        trained = isinstance(base, str) and base == self.reference == "train"
-        return {**own, "base": words.TRAINING_LABELS} if trained else own
-
-    @property
     def y_at_(self) -> pd.DataFrame:
         """Signs of the training correlations."""
         return as_frame(self._signs, self.contingency_)

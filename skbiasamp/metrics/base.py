@@ -427,6 +427,8 @@ class BaseAuditor(ABC, WithOptions):
         columns, labels = dict(self.columns), "labels"
         if declared["params"].get("reference") == "train":
             labels = "training labels"
+            if isinstance(base := declared["params"].get("base"), str) and base == "train":
+                columns |= {"base": words.TRAINING_LABELS}
         if not labelled:
             labels = "reference rows"
             parts["statistics"] = {**parts.get("statistics", {}), "labelled": False}
