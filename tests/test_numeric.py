@@ -210,3 +210,15 @@ def test_reports_have_the_unit():
     assert report.facts.gap.high == pytest.approx(high, rel=1e-6)
     assert result.sentence.endswith(f"the model adds {low:.4g} to {high:.4g}.")
     assert report["numeric"].unit == "standard deviations"
+
+
+def test_a_comparison_of_runs_holds_the_means_of_their_predictions():
+    rng, group = np.random.default_rng(3), np.repeat(["a", "b"], 60)
+    wage = 40_000 + rng.normal(0, 900, 120)
+    models = {name: [wage + shift, wage + shift + 10] for name, shift in (("old", 0), ("new", 500))}
+    how = {"sensitive_features": group, "auditor": NumericAuditor(reference="test")}
+    pairs = skbiasamp.compare(wage, models, **how)["numeric"].pairs.set_index("group")
+    for name in "ab":
+        mean = wage[group == name].mean()
+        assert pairs.loc[name, "reference"] == pytest.approx(mean + 5)
+        assert pairs.loc[name, "observed"] == pytest.approx(mean + 505)

@@ -196,7 +196,8 @@ def compare_runs(
     """
     how: dict[str, Any] = {"confidence_level": auditor.confidence_level}
     measured: Runs = auditor._runs(cells)
-    observed = [*auditor.columns][-1]
+    # Attackers name the side of the model last.
+    observed = "observed" if "observed" in auditor.columns else [*auditor.columns][-1]
     values = {
         name: np.array([measured.results[run].value for run in own]) for name, own in runs.items()
     }
