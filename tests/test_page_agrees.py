@@ -13,6 +13,7 @@ from test_page import in_chromium
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor
+from skbiasamp.metrics import BiasDisparityAuditor, DifferentialFairnessAuditor
 from skbiasamp.render.facts import express, that_decides
 
 
@@ -325,3 +326,13 @@ def test_an_interval_stands_beside_the_change_that_it_is_of(name):
         for row in table.rows:
             if (low := row.cells[at].value) is not None:
                 assert low <= row.cells[at - 1].value
+
+
+def test_only_changes_of_rates_are_compared_with_those_of_all_rows():
+    models = {"old": ROWS()["cook"].to_numpy(), "new": ROWS()["cook_new"].to_numpy()}
+    for auditor in (DirectionalAuditor(), BiasDisparityAuditor(), DifferentialFairnessAuditor()):
+        how = {"sensitive_features": ROWS()["region"], "auditor": auditor}
+        of_models = table_of(skbiasamp.compare(ROWS()["cook"], models, **how), "pairs-1")
+        of_one = table_of(report(ROWS(), by="region", auditor=auditor), "pairs")
+        for table in (of_models, of_one):
+            assert ("all rows" in table.caption) == isinstance(auditor, DirectionalAuditor)

@@ -38,7 +38,7 @@ from skbiasamp.results._content import (
     verdict_cell,
     with_interval,
 )
-from skbiasamp.results._facts import topic_of
+from skbiasamp.results._facts import has_rates, topic_of
 from skbiasamp.results._report import ComparisonReport
 from skbiasamp.results.exports import as_json, records
 
@@ -104,7 +104,7 @@ def _changes(report: ComparisonReport, model: str, i: int) -> Section:
 
 
 def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
-    """Return the rates of both models, the largest change first."""
+    """Return the pairs of both models, the largest change first."""
     percent = result.percent
     rows = [row for row in records(result.pairs) if row["model"] == model]
     rows.sort(key=lambda row: -abs(row["change"] or 0))
@@ -128,7 +128,7 @@ def changed_pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
         table_columns("Rows", rates, "Adjusted p"),
         lambda row: {"side": "plain", "name": named(row)},
         id=table_id,
-        caption=express("tables", "changed", name_of(model)),
+        caption=express("tables", "changed", name_of(model), has_rates(result)),
         first=heading,
         marks="Change and interval",
         balanced=True,
