@@ -13,7 +13,7 @@ from test_page import in_chromium
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor
-from skbiasamp.metrics import BiasDisparityAuditor, DifferentialFairnessAuditor
+from skbiasamp.metrics import BiasDisparityAuditor, DifferentialFairnessAuditor, PercentageAuditor
 from skbiasamp.render.facts import express, that_decides
 
 
@@ -322,7 +322,7 @@ def test_an_interval_stands_beside_the_change_that_it_is_of(name):
     assert tables
     for table in tables:
         at = table.columns.index("Interval")
-        assert table.columns[at - 1] in ("Change", "Compared with all rows")
+        assert re.match("Change|Relative change|Compared with all rows", table.columns[at - 1])
         for row in table.rows:
             if (low := row.cells[at].value) is not None:
                 assert low <= row.cells[at - 1].value
@@ -336,3 +336,14 @@ def test_only_changes_of_rates_are_compared_with_those_of_all_rows():
         of_one = table_of(report(ROWS(), by="region", auditor=auditor), "pairs")
         for table in (of_models, of_one):
             assert ("all rows" in table.caption) == isinstance(auditor, DirectionalAuditor)
+    distances = table_of(report(ROWS(), by="region", auditor=PercentageAuditor()), "pairs")
+    assert "all rows" not in "; ".join([distances.caption, *distances.columns])
+
+
+def test_the_change_of_a_preference_is_a_part_of_that_in_the_labels():
+    table = table_of(report(ROWS(), by="region", auditor=BiasDisparityAuditor()), "pairs")
+    names = ("Preference, labels", "Preference, predictions", "Relative change")
+    at = [table.columns.index(name) for name in names]
+    for row in table.rows:
+        before, after, change = (row.cells[i].value for i in at)
+        assert change == pytest.approx(after / before - 1)

@@ -106,7 +106,11 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
     amplified = "the groups' preferences in its labels"
     _draws_apart = True
     percent = False
-    columns: ClassVar = {"base": "Preference, labels", "observed": "Preference, predictions"}
+    columns: ClassVar = {
+        "base": "Preference, labels",
+        "observed": "Preference, predictions",
+        "change": "Relative change",
+    }
 
     def measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         """Return the pairs: the formula."""
@@ -521,7 +525,11 @@ class PercentageAuditor(CooccurrenceAuditor):
     question = "Are the groups' shares of each task further from equal in the predictions?"
     amplified = "the groups' distance from equal shares in its labels"
     _draws_apart = True
-    columns: ClassVar = {"base": "Share, labels", "observed": "Share, predictions"}
+    columns: ClassVar = {
+        "base": "Share, labels",
+        "observed": "Share, predictions",
+        "change": "Change of distance from equal",
+    }
 
     def _requires(self) -> tuple[SideName, ...]:
         return ()

@@ -376,20 +376,22 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
         return drawn | {"name": named(row), "notes": row["notes"]}
 
     form = rate if result.percent else amount
-    compared = {title: shown(key, form) for key, title in result.columns.items() if key in rows[0]}
+    titles = {key: title for key, title in result.columns.items() if key in rows[0]}
+    of_all = has_rates(result) and "change" not in titles  # it is compared with that of all rows
+    change = titles.pop("change", "Compared with all rows" if of_all else "Change")
+    compared = {title: shown(key, form) for key, title in titles.items()}
     if result.percent and rows[0].get("delta") is not None:
         compared["Change, percentage points"] = shown("delta", in_points)
     columns = compared | {"Amplification": shown("amplification")}
-    of_groups = has_rates(result)
     if drawn_column == "change":  # which the interval is of
-        columns["Compared with all rows" if of_groups else "Change"] = shown("change")
+        columns[change] = shown("change")
     # Shares of two groups mirror each other: their numbers are those of the metric.
     sizes = {abs(row["amplification"] or 0) for row in rows}
     if len(rows) < 2 or max(sizes) - min(sizes) > 1e-12:
         n = {"Rows of the task" if _of_tasks(result) else "Rows": shown("n", count)}
         columns = table_columns(columns, "Interval", "Adjusted p" * (len(rows) > 1), n)
     few = few_rows(rows[-1]) and not few_rows(rows[0])
-    tested = "" if result.kind.has_attacker else "all rows" if of_groups else "change"
+    tested = "" if result.kind.has_attacker else "all rows" if of_all else "change"
     return Table.of(
         rows,
         columns,
