@@ -347,3 +347,16 @@ def test_the_change_of_a_preference_is_a_part_of_that_in_the_labels():
     for row in table.rows:
         before, after, change = (row.cells[i].value for i in at)
         assert change == pytest.approx(after / before - 1)
+
+
+def test_the_hollow_part_of_a_bar_is_named_by_what_it_holds():
+    disparity = report(ROWS(), by="region", auditor=BiasDisparityAuditor())
+    assert disparity.facts.shift == 0
+    said = part_of(disparity, "Parts").text
+    assert said.startswith("Hollow: choice of directions ")
+    assert "solid: the value" in said
+    several = SCENARIOS["other_metrics"]()
+    assert min(abs(several.facts.shift), abs(several.facts.selection)) > 0.001
+    said = part_of(several, "Parts").text
+    assert said.startswith("Hollow: all groups alike, and choice of directions ")
+    assert "solid: between groups" in said
