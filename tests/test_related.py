@@ -244,3 +244,15 @@ def test_label_amplification_speaks_of_no_groups():
     named = {"time": "day", "target": "y", "prediction": "p", "sensitive": "g", "every": None}
     watch = skbiasamp.audit_over(days, auditor=LabelAuditor(), reference=3, random_state=0, **named)
     assert "This metric compares no groups." in str(watch)
+
+
+def test_a_group_of_any_name_is_a_group():
+    rng = np.random.default_rng(2)
+    rows = pd.DataFrame(
+        {"g": rng.choice(["f (all)", "m (all)"], 6000), "day": np.arange(6000) % 10}
+    )
+    rows["y"] = (rng.random(6000) < np.where(rows["g"] == "f (all)", 0.6, 0.4)).astype(int)
+    rows["p"] = rows["y"].where((rows["day"] < 5) | (rows["g"] == "f (all)"), 0)
+    named = {"time": "day", "target": "y", "prediction": "p", "sensitive": "g", "every": None}
+    how = {"auditor": BiasDisparityAuditor(), "reference": 3, "random_state": 0}
+    assert "Their numbers raised the alarm." in str(skbiasamp.audit_over(rows, **named, **how))
