@@ -25,6 +25,7 @@ from skbiasamp.results._facts import (
     gap_of_two,
     group_name,
     guesses_of,
+    has_groups,
     has_rates,
 )
 from skbiasamp.results.exports import (
@@ -226,7 +227,7 @@ def _choice(result: Any) -> dict[str, Any]:
     if not way or not {words.REVERSES, words.NOT_MEASURED}.isdisjoint(own.values()):
         return {}
     better, other = (model, result.reference) if way < 0 else (result.reference, model)
-    if own[better] == words.REDUCES and set(result.pairs["group"]) == {"(all)"}:
+    if own[better] == words.REDUCES and not has_groups(result):
         return {}  # without groups, less than the labels have is no merit
     if words.DIRECTION_OF.get(own[other], 0) > 0:
         return {"prefer": name_of(better)}

@@ -60,7 +60,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
         sides = ("training labels", "predictions")
     trained = bool(known.get("n_train")) and reference == "train"
     # Of numbers, or a function of one's own, no paper reports any.
-    is_published = result.kind == "attack" or "formula" in result.params
+    is_published = result.kind.has_attacker or "formula" in result.params
     published = ("published", "published_low", "published_high") * is_published
     numbers = {
         name: as_json(getattr(result, name))
@@ -132,8 +132,8 @@ def report_facts(report: Any) -> Facts:
     rated = facts.percent and {"base_rate", "predicted_rate"} <= set(report.rates)
     if not facts.changes and rated:
         # Rates that no interval judges: the verdict is about something else.
-        columns, sizes = report.context.get("group_columns", ()), records(report.groups)
-        n_of, known = {str(row["group"]): row["n"] for row in sizes}, []
+        columns = report.context.get("group_columns", ())
+        n_of, known = _rows_of_groups(report), []
         for row in records(report.rates):
             before, after = row["base_rate"], row["predicted_rate"]
             if before is not None and after is not None:
@@ -300,9 +300,14 @@ def changes_of(result: Any, context: Mapping[str, Any]) -> tuple[Change, ...]:
 
 def has_rates(result: Any) -> bool:
     """Return whether the pairs of a result are rates or means of groups, and no ratios."""
+    named = bool(result.percent or result.unit)
+    return not result.kind.has_attacker and named and has_groups(result)
+
+
+def has_groups(result: Any) -> bool:
+    """Return whether the pairs of a result are of groups, and not of all rows together."""
     table = result.pairs if hasattr(result, "pairs") else result.table
-    of_groups = "group" in table and (table["group"] != "(all)").any()
-    return bool(not result.kind.has_attacker and (result.percent or result.unit) and of_groups)
+    return "group" in table and bool((table["group"] != "(all)").any())
 
 
 def change_in(
@@ -705,7 +710,7 @@ def _errors(report: Any, facts: Facts) -> tuple[Errors, ...]:
         for row, miss in zip(named, missed, strict=True)
     ]
     # Those of a metric's pairs may be of rows with the task.
-    n_of = {str(row["group"]): row["n"] for row in records(report.groups)}
+    n_of = _rows_of_groups(report)
     sizes = [n_of[str(row["group"])] for row in named]
     overlap = abs(report.groups["share"].sum() - 1) > 1e-9
     if len(errors) > 2 and not overlap:
@@ -717,6 +722,10 @@ def _errors(report: Any, facts: Facts) -> tuple[Errors, ...]:
         )
         errors.append(Errors(EVERYBODY, *of_all))
     return tuple(errors)
+
+
+def _rows_of_groups(report: Any) -> dict[str, float]:
+    return {str(row["group"]): row["n"] for row in records(report.groups)}
 
 
 def _mean(shares: Sequence[float | None], weights: Sequence[float]) -> float | None:
