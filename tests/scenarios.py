@@ -410,8 +410,8 @@ def audit_of(rates, *, named=None, **options):
     labels, predicted, groups = rows_of(rates)
     if named:
         labels, predicted = labels.map(named.__getitem__), predicted.map(named.__getitem__)
-    auditor = DirectionalAuditor(reference="test")
-    return skbiasamp.audit(labels, predicted, sensitive_features=groups, auditor=auditor, **options)
+    options = {"auditor": DirectionalAuditor(reference="test"), **options}
+    return skbiasamp.audit(labels, predicted, sensitive_features=groups, **options)
 
 
 def added_to_equal_labels(changes, sizes):
@@ -648,6 +648,22 @@ SITUATIONS = {
         WIDENED, [BIASED, ("turned", {"a": 0.2, "b": 0.5})]
     ),
 }
+for auditor in (
+    MALSAuditor(reference="test"),
+    metrics.BiasDisparityAuditor(reference="test"),
+    metrics.DifferentialFairnessAuditor(reference="test"),
+    metrics.LabelAuditor(reference="test"),
+    metrics.PercentageAuditor(reference="test"),
+):
+    how = {"auditor": auditor, "favourable": 1}
+    models = [(BIASED, FAIR), (FAIR, BIASED)]
+    SITUATIONS |= {
+        f"{auditor.metric}, audit {i}": functools.partial(audit_of, rates, **how, limit=limit)
+        for i, (rates, limit) in enumerate([(WIDENED, None), (NARROWED, 0.2), (THREE, None)])
+    } | {
+        f"{auditor.metric}, comparison {i}": functools.partial(comparison_of, WIDENED, both, **how)
+        for i, both in enumerate(models)
+    }
 
 
 def told_first(result):

@@ -252,6 +252,7 @@ class CooccurrenceAuditor(BaseAuditor):
     has_formula = True  # whether the paper's formula is another number than the value
     _chosen = cast("dict[str, Any] | None", None)  # from the reference that was learned
     _sampled = True  # whether the training labels are a sample
+    _has_directions = True  # whether labels show the direction of a pair; distances have none
     _draws_apart = False  # whether `measure` reads one draw of rows at a time
     _of_reference = False  # whether signs are those of a reference that was learned
     reference: str = Option("train", StrOptions({"train", "test"}), after="groups")
@@ -645,7 +646,9 @@ class CooccurrenceAuditor(BaseAuditor):
         if level is not None:
             columns |= (ends := pairs.ends(level))
             columns["p_adjusted"] = adjust_p_values(ends["p_value"], self.adjust)
-            columns |= {"direction_clear": pairs.clear, "reliable": pairs.is_reliable}
+            if self._has_directions:
+                columns["direction_clear"] = pairs.clear
+            columns["reliable"] = pairs.is_reliable
         return pair_table(pairs.groups, pairs.tasks, **columns)
 
     def _signs_from(self, test: Contingency) -> Contingency:

@@ -253,6 +253,7 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
     question = "Does the largest ratio between two groups' rates grow?"
     pair_of = ("pair of groups", "outcome")
     amplified = "the largest ratio between two groups' rates in its labels"
+    _has_directions = False
     _draws_apart = True
     percent = False
     columns: ClassVar = {"base": "Log ratio, labels", "observed": "Log ratio, predictions"}
@@ -524,6 +525,7 @@ class PercentageAuditor(CooccurrenceAuditor):
     )
     question = "Are the groups' shares of each task further from equal in the predictions?"
     amplified = "the groups' distance from equal shares in its labels"
+    _has_directions = False
     _draws_apart = True
     columns: ClassVar = {
         "base": "Share, labels",

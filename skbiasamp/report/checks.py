@@ -32,6 +32,7 @@ from skbiasamp.results import (
     classes_wanted,
     columns_alone,
     group_name,
+    has_groups,
     possible_changes,
     task_name,
 )
@@ -306,8 +307,13 @@ def weights(audited: Audited) -> Seen:
 @check("SBA114", "training labels", owner="data", reads=PAIRS)
 def training_labels(audited: Audited) -> Seen:
     """No training labels were given."""
+    results = audited.report.values()
+    if any(result.confidence_level is not None for result in results) and not any(
+        result.facts.labels_differ is not None for result in results
+    ):
+        return  # no metric takes a direction from labels
     if audited.train is None and audited.test.has("task") and not audited.are_attacks:
-        yield {}
+        yield {"everyone": not any(map(has_groups, results))}
 
 
 @check("SBA115", "sums", severity="note", owner="data")
@@ -659,6 +665,7 @@ def _flagged(audited: Audited, flag: str) -> Seen:
             "n": len(pairs),
             "n_pairs": len(audited.report[name].table),
             "labels": "labels" if audited.report[name].labelled else "reference rows",
+            "everyone": not has_groups(audited.report[name]),
         }
 
 

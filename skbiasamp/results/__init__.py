@@ -9,6 +9,7 @@ from skbiasamp.results._comparison import MODEL_COLUMNS as MODEL_COLUMNS
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._facts import classes_wanted as classes_wanted
 from skbiasamp.results._facts import group_name as group_name
+from skbiasamp.results._facts import has_groups as has_groups
 from skbiasamp.results._facts import possible_changes as possible_changes
 from skbiasamp.results._facts import task_name as task_name
 from skbiasamp.results._report import AuditReport, ComparisonReport

@@ -381,6 +381,9 @@ def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | No
     change = titles.pop("change", "Compared with all rows" if of_all else "Change")
     compared = {title: shown(key, form) for key, title in titles.items()}
     if result.percent and rows[0].get("delta") is not None:
+        for row in rows:  # `delta` may be that of a distance
+            if row.get("base") is not None is not row.get("observed"):
+                row["delta"] = row["observed"] - row["base"]
         compared["Change, percentage points"] = shown("delta", in_points)
     columns = compared | {"Amplification": shown("amplification")}
     if drawn_column == "change":  # which the interval is of

@@ -179,6 +179,7 @@ def findings_of_models(report: Any) -> Iterator[Finding]:
     for model in report.models:
         verdict = primary.verdict(model)
         names = {"model": name_of(model), "reference": name_of(report.reference)}
+        facts = primary.facts(model)
         if verdict == words.REVERSES:
             yield finding_by_code("SBA501", **names)
         elif verdict == words.NO_DIFFERENCE:
@@ -187,12 +188,12 @@ def findings_of_models(report: Any) -> Iterator[Finding]:
         least, most = (row.get(f"difference_{end}") for end in ("low", "high"))
         way = words.DIRECTION_OF.get(verdict, 0)
         known = least is not None and most is not None  # evidence of a gain or a loss
-        if known and not (primary.facts(model).against and "amplifies" in verdict):
+        if known and not (facts.against and "amplifies" in verdict):
+            differ = names | {"verdict": verdict, "gaps": facts.view in ("gap", "groups", "tasks")}
             if way > 0 >= least:
-                yield finding_by_code("SBA503", verdict=verdict, **names)
+                yield finding_by_code("SBA503", **differ)
             elif way < 0 and most < 0 and verdict != words.REVERSES:
-                lost = -row["difference"]
-                yield finding_by_code("SBA504", verdict=verdict, lost=lost, **names)
+                yield finding_by_code("SBA504", lost=-row["difference"], **differ)
         yield from _disagreement(report, model, names)
     if report.context.get("probabilities") and not primary.kind.has_attacker:
         yield finding_by_code("SBA507")
@@ -205,8 +206,10 @@ def findings_of_models(report: Any) -> Iterator[Finding]:
     points = all(each.view == "gap" and each.percent for each in facts)
     choice = _choice(primary) if len(facts) == 1 else {}
     yield finding_by_code("SBA506", amplify=amplify, points=points, **_UNDECIDED | choice)
-    if report.context.get("n_train") is None and report.context.get("data_kind") != "texts":
-        yield finding_by_code("SBA508")
+    signed = [result for result in report.values() if not result.kind.has_attacker]
+    texts = report.context.get("data_kind") == "texts"
+    if report.context.get("n_train") is None and signed and not texts:
+        yield finding_by_code("SBA508", everyone=not any(map(has_groups, signed)))
     if n := report.context.get("n_dropped"):
         yield finding_by_code("SBA509", n=n, bounded=True)  # a comparison has no bounds
 

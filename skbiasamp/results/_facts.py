@@ -53,7 +53,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
     if who is not None and view == "groups" and (who.loses or not (widens or mixed)):
         worst = next(change for change in changes if change.group == who.group)
     # Whether the labels show a clear association of any pair.
-    clear = result.table.get("direction_clear")
+    clear = [each for each in result.table.get("direction_clear", ()) if each in (0, 1)]
     reference = result.params.get("reference")
     sides = ("labels", "predictions") if result.labelled else ("reference rows", "these rows")
     if result.labelled and result.columns.get("base") == words.TRAINING_LABELS:
@@ -77,7 +77,7 @@ def result_facts(result: Any, context: Mapping[str, Any] | None = None) -> Facts
         before=sides[0],
         after=sides[1],
         signs_from="training labels" if trained else sides[0],
-        labels_differ=None if clear is None else any(each is True or each == 1 for each in clear),
+        labels_differ=any(clear) if clear else None,
         amplified=result.amplified,
         about=result.about,
         guessed_from=result.guessed_from,

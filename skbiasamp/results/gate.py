@@ -304,10 +304,10 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
         # No effect beside an interval without 0: folds of balanced labels, whose values say less
         # than the changes.
         excluded = result.low > 0 or result.high < 0
-        undirected = not result.table.get("direction_clear", pd.Series(True)).any()
+        clear = result.table.get("direction_clear", pd.Series(True)) != 0  # NaN: not asked
         if result.verdict == words.ADDS or (
             result.verdict == words.NO_EFFECT
-            and ((excluded and undirected) or result.low == result.high)  # no pair has a sign
+            and ((excluded and not clear.any()) or result.low == result.high)  # no pair has a sign
         ):
             check = _added(name, result, result.table, result.verdict, "", limit)
         if check is None:
