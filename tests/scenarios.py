@@ -187,9 +187,15 @@ def own_base():
     )
 
 
+class Bayes(BernoulliNB):
+    """An attacker whose words are known, and the same on every processor."""
+
+    coef_ = property(lambda self: np.diff(self.feature_log_prob_, axis=0))
+
+
 def reading(**how):
     """Return the options of a metric of texts, with a small attacker."""
-    attacker = make_pipeline(CountVectorizer(), BernoulliNB())
+    attacker = make_pipeline(CountVectorizer(), Bayes())
     return {"attacker": attacker, "cv": 4, **QUICK} | how
 
 
@@ -831,7 +837,7 @@ def numbers_of(kind, way):
 
 def tables_of(kind, way):
     """Return rates, bounds of rows without a group, and parts of the value, as tables."""
-    true, pred, _, group, _ = labels_of(kind)
+    true, pred, other, group, _ = labels_of(kind)
     options = ways_of(len(group))[way]
     lacking = group.where(np.arange(len(group)) % 11 > 0)
     known = {"sensitive_features": lacking, "missing": "bounds", **options}
@@ -839,13 +845,17 @@ def tables_of(kind, way):
         known["favourable"] = "a"
     auditor = DirectionalAuditor(reference="test")
     report = skbiasamp.audit(true, pred, auditor=auditor, random_state=0, **known)
-    given = np.arange(len(group)) % 3
+    given = np.arange(len(group)) ** 2 % 37 % 23  # some of few rows
     said = {"sensitive_features": group, "given": given, **options}
     if kind == "scores":
         said |= {"y_score": pred}
     chosen = (pred >= 0.5) * 1 if kind == "scores" else pred
     parts = skbiasamp.explain(true, chosen, **said).tables
     tables = {"report": report.rates, **{f"explain {name}": parts[name] for name in parts}}
+    how = {"sensitive_features": group, "auditor": auditor, "random_state": 0} | options
+    if way != "clusters":
+        runs = skbiasamp.compare(true, {"a": [other, pred], "b": [pred, other]}, **how)
+        tables |= {"accuracy of runs": runs.accuracy, "rates of runs": runs.rates}
     if kind != "tasks":
         tables["over"] = watched(true, pred, group, options.get("sample_weight", 1))
     if report.unknown is not None:
@@ -993,6 +1003,7 @@ SCENARIOS |= {
         clusters=ROWS()["person"],
         **trained(TRAIN()),
     ),
+    "tasks_attacked_in_folds": lambda: of_tasks(auditor=DPAAuditor(**IN_FOLDS)),
     "attacks_on_scores": lambda: comparison(
         ROWS().assign(other=ROWS()["cook_score"].round(1).clip(0.1, 0.8)),
         {"fine": "cook_score", "rounded": "other"},

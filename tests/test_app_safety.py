@@ -283,7 +283,7 @@ def test_groups_of_several_columns_are_counted(page, kind):
     content = io.BytesIO()
     table.to_parquet(content) if kind == "parquet" else table.to_csv(content, index=False)
     address = f"files/{stored(page, content.getvalue(), f'rows.{kind}')['id']}/columns"
-    asked = {"cuts": {"sex": [], "age": [40]}, "missing": ""}
+    asked = {"cuts": {"sex": [], "age": [60]}, "missing": ""}  # a cut begins the upper group
     assert page.post(address, json=asked).json() == {"groups": 4, "small": 2, "smallest": 18}
     asked["missing"] = "group"
     assert page.post(address, json=asked).json() == {"groups": 6, "small": 4, "smallest": 2}

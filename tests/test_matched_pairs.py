@@ -212,6 +212,15 @@ def test_three_groups_are_compared_two_by_two():
     assert (table["group"] + table["other"]).tolist() == ["ab", "ac", "bc"]
     np.testing.assert_allclose(table["difference"], [2 / 3, 1, 1 / 3])
     assert (table["p_adjusted"] >= table["p_value"]).all()
+    rows = pd.DataFrame({"y": np.random.default_rng(0).random(90), "pair": np.arange(90) // 3})
+    rows["group"] = list("abc") * 30
+    of_all, *of_two = (
+        audited(each["y"], each["group"], each["pair"]).table
+        for each in (rows, rows.query("group != 'c'"), rows.query("group != 'b'"))
+    )
+    for row, alone in enumerate(of_two):
+        names = ["standard_error", "low", "ratio_low"]
+        np.testing.assert_allclose(of_all[names].iloc[row], alone[names].iloc[0])
 
 
 def test_classes_and_several_tasks():
