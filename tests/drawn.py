@@ -97,10 +97,7 @@ DISPLAYS = {
         {},
     ),
     "differences": (ComparisonDisplay(differences_of([0.1, -0.4, 0.2]), reference="old"), {}),
-    "values": (
-        ComparisonDisplay(differences_of([0.1, -0.4]), reference="old"),
-        {"kind": "values"},
-    ),
+    "values": (ComparisonDisplay(differences_of([0.1, -0.4]), reference="old"), {"kind": "values"}),
     "differences with verdicts": (
         ComparisonDisplay(
             differences_of([0.3, -0.2, 0.1, np.nan], VERDICTS), reference="old", title="mine"

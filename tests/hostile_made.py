@@ -4,18 +4,7 @@ import functools
 
 import numpy as np
 import pandas as pd
-from hostile import (
-    AUDITORS,
-    HIRED,
-    JOB,
-    LABELS,
-    PREDICTED,
-    SEX,
-    SOFT,
-    TAGS,
-    X,
-    sums_of_tasks,
-)
+from hostile import AUDITORS, HIRED, JOB, LABELS, PREDICTED, SEX, SOFT, TAGS, X, sums_of_tasks
 from sklearn.linear_model import LogisticRegression
 
 import skbiasamp

@@ -1021,10 +1021,7 @@ SCENARIOS |= {
         sample_weight=ROWS()["weight"],
     ),
     "selection_rates_of_classes": lambda: skbiasamp.selection_rates(
-        ROWS()["grade"],
-        sensitive_features=ROWS()["sex"],
-        clusters=ROWS()["person"],
-        favourable="a",
+        ROWS()["grade"], sensitive_features=ROWS()["sex"], clusters=ROWS()["person"], favourable="a"
     ),
     "three_models": lambda: comparison(
         ROWS().assign(same=ROWS()["cook_old"], odd=1 - ROWS()["cook_new"]),
@@ -1097,7 +1094,7 @@ SCENARIOS |= {
             metrics.DifferentialFairnessAuditor(),
             metrics.LabelAuditor(),
             metrics.PercentageAuditor(),
-        ],
+        ]
     ),
     "models_attacked_in_folds": lambda: comparison(
         ROWS(), BOTH, auditor=[LeakageAuditor(**IN_FOLDS), DPAAuditor(**IN_FOLDS)]
@@ -1136,10 +1133,7 @@ SCENARIOS |= {
         months(), **WATCHED, n_draws=199, random_state=0, weight="weight", model_name="cooks"
     ),
     "threshold_curve": lambda: model_selection.amplification_curve(
-        ROWS()["cook"],
-        ROWS()["cook_score"],
-        sensitive_features=ROWS()["sex"],
-        interval="analytic",
+        ROWS()["cook"], ROWS()["cook_score"], sensitive_features=ROWS()["sex"], interval="analytic"
     ),
     "folds": lambda: in_folds(
         {"deep": DecisionTreeClassifier(max_depth=4, random_state=0), "bayes": BernoulliNB()}

@@ -328,8 +328,7 @@ VALUES += [pd.Timestamp("2026-01-01", tz="UTC")]
 
 
 @given(
-    st.lists(st.sampled_from(VALUES), min_size=4, max_size=8),
-    st.sampled_from([*OBJECTS, "frame"]),
+    st.lists(st.sampled_from(VALUES), min_size=4, max_size=8), st.sampled_from([*OBJECTS, "frame"])
 )
 def test_no_two_groups_look_the_same(values, hold):
     y = np.arange(len(values)) % 2

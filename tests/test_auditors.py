@@ -13,12 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import KFold, cross_validate
 
-from skbiasamp import (
-    Contingency,
-    DirectionalAuditor,
-    MALSAuditor,
-    MultiAttributeAuditor,
-)
+from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 from skbiasamp.testing import check_auditor
 
 # A quarter of the women and half of the men are hired; the model hires no woman.

@@ -9,10 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skbiasamp import (
-    DPAAuditor,
-    LeakageAuditor,
-)
+from skbiasamp import DPAAuditor, LeakageAuditor
 
 N_ROWS = 4_000
 

@@ -143,10 +143,7 @@ BAD_TEXTS = [
         "--text new --labels more.json",
         "There are no true labels to compare with: pass texts of people as --target-text",
     ),
-    (
-        "--text new --labels objects.json --prediction old",
-        "--text takes the place of --prediction",
-    ),
+    ("--text new --labels objects.json --prediction old", "--text takes the place of --prediction"),
     (
         "--text new --labels objects.json --target dog 'new oven'",
         "must name the labels in --labels objects.json, 'dog' and 'oven'; got 'dog'",

@@ -130,8 +130,7 @@ def test_whole_numbers(hold):
 def test_booleans(hold):
     hired, predicted = [bool(v) for v in HIRED], [bool(v) for v in PREDICTED]
     assert_same_cells(
-        counted(hold(hired), hold(predicted), hold(hired)),
-        counted(hired, predicted, hired),
+        counted(hold(hired), hold(predicted), hold(hired)), counted(hired, predicted, hired)
     )
     assert counted(hold(hired), hold(predicted)).tasks == (True,)
     assert_same_cells(counted(hold(hired), hold(predicted)), counted(hired, np.array(predicted)))

@@ -10,13 +10,7 @@ from sklearn.metrics import recall_score
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, LeakageAuditor
-from skbiasamp.metrics import (
-    AttackAuditor,
-    CooccurrenceAuditor,
-    FunctionAuditor,
-    Pairs,
-    associate,
-)
+from skbiasamp.metrics import AttackAuditor, CooccurrenceAuditor, FunctionAuditor, Pairs, associate
 
 
 def rates(y_true, y_pred, group):

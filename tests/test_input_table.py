@@ -39,15 +39,8 @@ from skbiasamp.attackers import ExactAttacker, MLPAttacker
 from skbiasamp.cli import main
 from skbiasamp.datasets import load_colored_digits, make_biased_classification
 from skbiasamp.inference import adjust_p_values, paired_p_values, required_rows
-from skbiasamp.metrics import (
-    directional_amplification,
-    function_of,
-    multi_attribute_amplification,
-)
-from skbiasamp.mitigation import (
-    AdversarialClassifier,
-    search,
-)
+from skbiasamp.metrics import directional_amplification, function_of, multi_attribute_amplification
+from skbiasamp.mitigation import AdversarialClassifier, search
 from skbiasamp.results import find_changed_rows
 from skbiasamp.testing import assert_amplification
 

@@ -14,17 +14,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import (
-    accuracy_score,
-    balanced_accuracy_score,
-    f1_score,
-    make_scorer,
-)
-from sklearn.model_selection import (
-    StratifiedKFold,
-    cross_val_predict,
-    cross_val_score,
-)
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, make_scorer
+from sklearn.model_selection import StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 
@@ -381,10 +372,7 @@ def people_of_two_columns(*columns, n=2500):
 def test_a_candidate_that_makes_another_column_worse_is_out():
     # All columns but the first are fair to each sex: by .1, by race; by .12, by a crossing.
     X, y, sex, race = people_of_two_columns(
-        (-125, -125, 125, 125),
-        (250, -250, 250, -250),
-        (300, -300, -300, 300),
-        (375, 375, 375, 375),
+        (-125, -125, 125, 125), (250, -250, 250, -250), (300, -300, -300, 300), (375, 375, 375, 375)
     )
     candidates = {"by race": Told(1), "crossing": Told(2), "fair": Told(3)}
     fold = np.random.default_rng(3).integers(0, 5, len(y))

@@ -13,9 +13,7 @@ from pandas.testing import assert_frame_equal
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import (
-    RandomForestClassifier,
-)
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -846,10 +844,7 @@ def test_a_curve_has_the_value_and_interval_of_an_audit_at_every_threshold(
     often = (group == "a") ^ (rng.random(n) < 0.3)
     y = np.column_stack([often, rng.integers(0, 2, n)])[:, :n_tasks].astype(int)
     score = np.round(rng.random((n, n_tasks)) + 0.4 * y, 1) / 1.4
-    weights = {
-        "whole": rng.integers(0, 4, n),
-        "fractional": rng.random(n),
-    }
+    weights = {"whole": rng.integers(0, 4, n), "fractional": rng.random(n)}
     attribute = np.column_stack([group, rng.choice(list("xy"), n)]) if groups[0] == "o" else group
     labels = {"sensitive_features": attribute, "sample_weight": weights.get(weight)}
     given = {"formula": formula, "confidence_level": 0.9, "interval": "analytic"}

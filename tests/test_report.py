@@ -9,12 +9,7 @@ from scipy import stats
 from sklearn.metrics import confusion_matrix
 
 import skbiasamp
-from skbiasamp import (
-    DirectionalAuditor,
-    DPAAuditor,
-    LeakageAuditor,
-    MultiAttributeAuditor,
-)
+from skbiasamp import DirectionalAuditor, DPAAuditor, LeakageAuditor, MultiAttributeAuditor
 from skbiasamp.results import AuditReport
 
 

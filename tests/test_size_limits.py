@@ -9,18 +9,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import skbiasamp
-from skbiasamp import (
-    AuditedClassifier,
-    Contingency,
-    DirectionalAuditor,
-    cross_audit,
-    metrics,
-)
+from skbiasamp import AuditedClassifier, Contingency, DirectionalAuditor, cross_audit, metrics
 
 # Internal: the order of cells that several metrics share.
-from skbiasamp.mitigation import (
-    AmplificationThresholdClassifier,
-)
+from skbiasamp.mitigation import AmplificationThresholdClassifier
 from skbiasamp.model_selection import amplification_curve
 
 IDS = np.arange(10_000)

@@ -43,7 +43,7 @@ EXPECTED_FAILED_CHECKS = {
 }
 if sklearn.__version__ == "1.7.0":
     EXPECTED_FAILED_CHECKS["NoiseRandomizer"] = {
-        "check_positive_only_tag_during_fit": "it takes a mean from whole numbers in place",
+        "check_positive_only_tag_during_fit": "it takes a mean from whole numbers in place"
     }
 
 LINEAR = LogisticRegression()

@@ -37,11 +37,7 @@ def said(lean_data=0.0, lean_model=0.0, n=400, seed=0):
         who = np.where(group == "f", "woman", "man")
         return [f"a {a} has a {b} today" for a, b in zip(who, thing, strict=True)]
 
-    return {
-        "y_true": texts(lean_data),
-        "y_pred": texts(lean_model),
-        "sensitive_features": group,
-    }
+    return {"y_true": texts(lean_data), "y_pred": texts(lean_model), "sensitive_features": group}
 
 
 @pytest.fixture(scope="module")
