@@ -478,7 +478,8 @@ def _change_panel(facts: Facts) -> Panel | None:
     # The limit is one of the mean, and no gap of one group is compared with it.
     gap = facts.gap if facts.view == "gap" or facts.limit is None else None
     value, low, high = facts.value, facts.low, facts.high
-    unit = "points" if facts.percent and facts.view in ("gap", "groups", "tasks", "pairs") else ""
+    ratios = facts.view == "attack" or (facts.view == "none" and facts.models)
+    unit = "points" if facts.percent and not ratios else ""
     if gap is not None and gap.low is not None and gap.high is not None:
         if facts.percent:
             value, low, high, unit = gap.growth, gap.low, gap.high, "points"
