@@ -480,7 +480,7 @@ def unknown_words(audited: Audited) -> Seen:
         yield {"share": float(most)}
 
 
-@check("SBA405", "attacker", severity="note", owner="policy", reads=("texts",))
+@check("SBA405", "attacker", owner="policy", reads=("texts",))
 def attacker_of_texts(audited: Audited) -> Seen:
     """The attacker decides how much texts reveal."""
     yield {}
