@@ -1,7 +1,9 @@
 """Results of many kinds, for `whole_documents.py`, which keeps what they say."""
 
 import functools
+import json
 import re
+from html import unescape
 
 import numpy as np
 import pandas as pd
@@ -712,17 +714,21 @@ def pictures_of_pages():
     pages = ("model_that_amplifies", "many_groups", "no_labels", "given_a_column", "two_models")
     watched = ("watch", "watch_without_labels", "watch_without_alarm", "found_mitigations")
     reports = {name: SCENARIOS[name] for name in (*pages, *watched, "numbers")}
-    texts = {name: make().to_html() for name, make in reports.items()}
+    pictures = [
+        (name, picture)
+        for name, make in reports.items()
+        for picture in re.findall("(?s)<svg.*?</svg>", make().to_html())
+    ]
     rows = ROWS()
     given = {"sensitive_features": rows["sex"], "y_score": rows["cook_score"], "limit": 0.05}
     scored = skbiasamp.audit(rows["cook"], (rows["cook_score"] > 0.5) * 1, **given, random_state=0)
-    texts["slider"] = re.search('<figure class="slider".*?</figure>', scored.to_html(), re.DOTALL)[
-        0
-    ]
+    (slider,) = re.findall('(?s)<figure class="slider".*?</figure>', scored.to_html())
+    (moves,) = re.findall('data-counts="(.*?)"', slider)
+    moved = {name: np.asarray(each, float) for name, each in json.loads(unescape(moves)).items()}
+    sums = {name: sums_in(pd.DataFrame({name: np.ravel(moved[name])}))[name] for name in moved}
     said = [
         (name, " ".join(tag.split()))
-        for name, text in texts.items()
-        for picture in re.findall("<svg.*?</svg>", text, re.DOTALL)
+        for name, picture in [*pictures, ("slider", slider.replace(moves, in_a_line(sums)))]
         for tag in re.findall("<[^/>][^>]*>[^<]*", picture)
         if name != "slider" or "polygon" not in tag  # a long band may differ by a digit
     ]
