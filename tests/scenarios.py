@@ -854,9 +854,10 @@ def tables_of(kind, way):
     given = np.arange(len(group)) ** 2 % 37 % 23  # some of few rows
     said = {"sensitive_features": group, "given": given, **options}
     if kind == "scores":
-        said |= {"y_score": pred}
+        said |= {"y_score": pred, "attributions": pd.DataFrame({"x": pred * 0.75, "z": pred / 4})}
     chosen = (pred >= 0.5) * 1 if kind == "scores" else pred
-    parts = skbiasamp.explain(true, chosen, **said).tables
+    parts = vars(skbiasamp.explain(true, chosen, random_state=0, **said))
+    parts = {name: table for name, table in parts.items() if isinstance(table, pd.DataFrame)}
     tables = {"report": report.rates, **{f"explain {name}": parts[name] for name in parts}}
     how = {"sensitive_features": group, "auditor": auditor, "random_state": 0} | options
     if way != "clusters":
