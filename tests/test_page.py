@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scenarios import ROWS, SCENARIOS, TRAIN, report, trained
+from scenarios import SCENARIOS
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
@@ -270,13 +270,6 @@ def test_a_browser_shows_both_pages_without_overflow_and_sorts_them(
         assert (first, second) == ("descending", "ascending")
         assert falling == sorted(one["before"], reverse=True) != one["before"]
         assert rising == sorted(one["before"])
-
-
-@pytest.mark.parametrize(("reference", "rows"), [("train", "600 training"), ("test", "audited")])
-def test_the_page_says_which_labels_decide_directions(reference, rows):
-    auditor = DirectionalAuditor(reference=reference)
-    page = report(ROWS(), auditor=auditor, **trained(TRAIN())).to_html()
-    assert re.search(rf"<dt>Signs</dt>\s*<dd>From (the )?{rows}", page)
 
 
 def test_a_step_about_accuracy_rests_on_the_interval_of_its_difference():

@@ -355,8 +355,3 @@ def test_the_hollow_part_of_a_bar_is_named_by_what_it_holds():
     said = part_of(disparity, "Parts").text
     assert said.startswith("Hollow: choice of directions ")
     assert "solid: the value" in said
-    several = SCENARIOS["other_metrics"]()
-    assert min(abs(several.facts.shift), abs(several.facts.selection)) > 0.001
-    said = part_of(several, "Parts").text
-    assert said.startswith("Hollow: all groups alike, and choice of directions ")
-    assert "solid: between groups" in said
