@@ -943,8 +943,9 @@ def doubtful_rows():
     """Return what is found in such rows, but for what is found in any."""
     usual = {each.code for each in report(ROWS()).findings}
     found = [each for one in reports_of_doubtful_rows() for each in one.findings]
-    table = [(each.code, each.text, each.action) for each in found if each.code not in usual]
-    return pd.DataFrame(sorted({*table}), columns=["code", "seen", "step"])
+    names = ["code", "severity", "owner", "text", "action"]
+    table = {tuple(getattr(each, name) for name in names) for each in found}
+    return pd.DataFrame(sorted(row for row in table if row[0] not in usual), columns=names)
 
 
 BOTH = {"old": "cook_old", "new": "cook_new"}

@@ -182,8 +182,9 @@ def test_days_add_up_to_the_month(kind):
 @pytest.mark.parametrize("kind", [*KINDS, *CHUNKS])
 def test_every_kind_is_read_back(kind, tmp_path):
     cells = kind() if kind in KINDS else kind(simulate(500, 0))
-    path = tmp_path / "cells.json"
-    for text in (cells.to_json(path), path):
+    path, marked = tmp_path / "cells.json", tmp_path / "marked.json"  # as editors of Windows do
+    marked.write_text(f"\ufeff{cells.to_json(path)}", encoding="utf-8")
+    for text in (cells.to_json(), path, marked):
         again = Contingency.from_json(text)
         assert same(again, cells)
         assert again.to_json() == cells.to_json()
