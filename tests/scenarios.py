@@ -601,6 +601,9 @@ SITUATIONS = {
     "a gap that training labels lack grows": lambda: audit_beside_training(
         {"a": (0.475, 0.55), "b": (0.3, 0.25)}, {"a": 0.4, "b": 0.4}
     ),
+    "a gap that no labels have": lambda: audit_beside_training(
+        {"a": (0.3, 0.4), "b": (0.302, 0.302)}, {"a": 0.4, "b": 0.4}
+    ),
     "a gap that training labels lack stays": lambda: audit_beside_training(
         {"a": (0.475, 0.475), "b": (0.3, 0.3)}, {"a": 0.4, "b": 0.4}
     ),
