@@ -902,6 +902,7 @@ def reports_of_doubtful_rows():
     yield report(rows.assign(**words), y_score=random)
     men = np.where(sex == "man", 0.8, 0.3)
     yield report(rows, sensitive_pred=men, auditor=DirectionalAuditor("T->A"))
+    yield report(rows, sensitive_pred=sex.replace("man", "boy"))
     train = rows.assign(cook=1, sex=sex.replace("man", "boy"))
     yield report(rows, **trained(train))
     yield report(rows.assign(cook=numbers, cook_new=numbers[::-1]))

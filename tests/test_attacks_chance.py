@@ -175,3 +175,15 @@ def test_resamples_do_not_count_the_cuts_into_folds_again():
     values, errors = np.transpose(found)
     # The last digit of 250 spreads: 1 / sqrt(500) is 0.045.
     assert 0.9 < errors.mean() / values.std(ddof=1) < 1.25
+
+
+def test_few_changed_rows_differ_by_the_interval_exactly_if_they_do_by_the_test():
+    rng, label, group = np.random.default_rng(29), np.tile([0, 1], 40), np.repeat(["f", "m"], 40)
+    old = np.where(rng.random(80) < 0.2, 1 - label, label)
+    rows = np.flatnonzero((group == "f") & (old == 0))
+    for n, auditor in ((7, DPAAuditor), (9, DPAAuditor), (5, LeakageAuditor), (9, LeakageAuditor)):
+        models = {"old": old, "new": np.where(np.isin(np.arange(80), rows[:n]), 1, old)}
+        result = auditor(random_state=0).compare(label, models, sensitive_features=group)
+        row = result.table.iloc[1]
+        clear = row["difference_low"] > 0 or row["difference_high"] < 0
+        assert (row["p_value"] < 0.05) == clear

@@ -214,6 +214,17 @@ def test_label_amplification_has_the_tests_and_intervals_of_a_difference_of_pair
     assert result.table["p_value"].item() == pytest.approx(p_value)
 
 
+def test_label_amplification_of_classes_that_tie_does_not_depend_on_their_names():
+    label, rng = np.repeat([0, 1, 2], 1200), np.random.default_rng(0)
+    both = label, np.where(rng.random(3600) < 0.2, 0, label)
+    first, second = (
+        LabelAuditor(reference="test").audit(*(named[each] for each in both))
+        for named in (np.array([0, 1, 2]), np.array([2, 1, 0]))
+    )
+    for name in ("value", "low", "high", "p_value"):
+        assert getattr(first, name) == pytest.approx(getattr(second, name))
+
+
 def test_label_amplification_does_not_depend_on_groups():
     rng = np.random.default_rng(5)
     runs = [(rng.random(200) < 0.4).astype(int) for _ in range(5)]

@@ -145,23 +145,36 @@ def of_draws(
     if n_changed is not None and n_changed < _FEW:
         # Resamples know of no other changes than were seen: bounds of their number instead.
         unit = np.maximum(np.sqrt(rows / max(n_changed, 1)), 1 / n_rows)
-        reach = n_rows * _change_reach(n_changed, n_rows, confidence_level)
-        low = np.minimum(low, value - unit * reach.max())
-        high = np.maximum(high, value + unit * reach.max())
+        reach = unit * n_rows * _change_reach(n_changed, n_rows, tail)
+        low, high = np.minimum(low, value - reach), np.maximum(high, value + reach)
+        tails = _change_tails(n_changed, n_rows, np.abs(value) / (unit * n_rows))
+        p_values = np.maximum(p_values, 2 * tails)
     if n_changed is not None:
         # If models are alike, each of these rows may as well be the other way round.
-        p_values = np.maximum(p_values, min(2.0 ** (1 - min(n_changed, 1000.0)), 1.0))
+        alike = min(2.0 ** (1 - min(n_changed, 1000.0)), 1.0)
+        p_values = np.maximum(p_values, alike)
+        if alike >= 2 * tail:
+            low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
     return low, high, p_values, error
 
 
-def _change_reach(changed: float, n: int, confidence_level: float) -> Array:
-    """Return how far below and above changed / n the share of rows that are gained may be.
+def _change_reach(changed: float, n: int, tail: Any) -> Array:
+    """Return how far from changed / n the share of rows that are gained may be.
 
     Clopper and Pearson's exact bounds of the rows gained, and of those lost if none was; distances
-    are squared and added (Zou and Donner 2008).
+    are squared and added (Zou and Donner 2008). The larger one of both sides is taken.
     """
-    tail = (1 - confidence_level) / 2
-    least = float(special.betaincinv(changed, n - changed + 1, tail)) if changed > 0 else 0.0
-    most = float(special.betaincinv(changed + 1, n - changed, 1 - tail)) if changed < n else 1.0
-    none = float(special.betaincinv(1, n, 1 - tail))
-    return np.array([np.hypot(changed / n - least, none), most - changed / n])
+    least = special.betaincinv(changed, n - changed + 1, tail) if changed > 0 else 0.0
+    most = special.betaincinv(changed + 1, n - changed, 1 - tail) if changed < n else 1.0
+    none = special.betaincinv(1, n, 1 - tail)
+    return np.asarray(np.maximum(np.hypot(changed / n - least, none), most - changed / n))
+
+
+def _change_tails(changed: float, n: int, reached: Array) -> Array:
+    """Return the tails whose reach is as far as these distances: at most one half."""
+    low, high = np.zeros(reached.shape), np.full(reached.shape, 0.5)
+    for _ in range(60):
+        middle = (low + high) / 2
+        further = _change_reach(changed, n, middle) > reached
+        low, high = np.where(further, middle, low), np.where(further, high, middle)
+    return high

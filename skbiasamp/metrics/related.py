@@ -733,15 +733,19 @@ def is_one_label(cells: Contingency) -> bool:
 
 
 def _ahead(cells: Contingency, side: SideName) -> Association:
-    """Return by how much each class is ahead of the largest other one, or a task of one half."""
+    """Return by how much each class is ahead of the largest other one, or a task of one half.
+
+    If several others are the largest, their mean counts, whatever they are called.
+    """
     rates = association_of(cells, side, given="group", centre=False)
     if not is_one_label(cells):
         return replace(rates, value=rates.rate - 0.5)
-    first, second = np.argsort(-rates.rate[0], kind="stable")[:2]
-    rival = np.full(len(cells.tasks), first)
-    rival[first] = second
+    others = np.where(np.eye(len(cells.tasks), dtype=bool), -np.inf, rates.rate[0])
+    rivals = (others == others.max(axis=1, keepdims=True)).astype(float)
+    rivals /= np.maximum(rivals.sum(axis=1, keepdims=True), 1.0)
     has = labels_of(cells, side).dense(slice(None), float)
-    return association_of(cells, Members(has - has[:, rival]), "group", by_group=True, centre=False)
+    ahead = Members(has - has @ rivals.T)
+    return association_of(cells, ahead, "group", by_group=True, centre=False)
 
 
 label_amplification = function_of(

@@ -216,15 +216,22 @@ def constant_labels(audited: Audited) -> Seen:
 def never_labelled(audited: Audited) -> Seen:
     """A class is predicted and never labelled, as misspelt ones are."""
     test = audited.test
-    both = test.has("task") and test.has("task_pred")
-    if test.classes is None or not both or test.soft("task_pred"):
-        return
-    labelled, predicted = test.count("task"), test.count("task_pred")
-    of_texts = np.isin(np.array(test.tasks, dtype=object), [NO_LABEL, REFUSAL])
-    strange = np.flatnonzero((labelled == 0) & (predicted > 0) & ~of_texts)
-    if len(strange):
-        names = [audited.task(test.tasks[i]) for i in strange]
-        yield {"tasks": names, "rows": float(predicted[strange].sum())}
+    sides: list[tuple[SideName, SideName, Names, Any]] = [
+        ("task", "task_pred", test.tasks if test.classes else (), audited.task),
+        ("group", "group_pred", test.groups, audited.group),
+    ]
+    for side, side_pred, names, shown in sides:
+        if not (test.has(side) and test.has(side_pred)) or test.soft(side_pred):
+            continue
+        labelled, predicted = test.count(side), test.count(side_pred)
+        strange = [
+            (shown(name), float(now))
+            for name, before, now in zip(names, labelled, predicted, strict=False)
+            if before == 0 < now and name not in (NO_LABEL, REFUSAL)
+        ]
+        if strange:
+            known, rows = zip(*strange, strict=True)
+            yield {"tasks": list(known), "rows": sum(rows), "group": side == "group"}
 
 
 @check("SBA119", "untrained", owner="data")

@@ -153,8 +153,8 @@ class AuditReport(Report[AuditResult]):
     columns : dict of str to AuditReport
         The report of each sensitive column alone, with ``groups="marginal"`` of several columns
         that are not counted yet. The verdict, the limit, the facts and the gate of the whole report
-        are then those of the columns, the one that matters most first. Verdicts allow for their
-        number.
+        are then those of the columns, the one that matters most first, and allow for their number,
+        as `by_column` does. Each report by itself does not.
     explanation : Explanation or None
         Where the first metric's value comes from, if scores, strata or attributions were passed.
     curve : DataFrame
