@@ -68,34 +68,21 @@ def assert_same(report, expected):
 # ------------------------------------------------------------------ numbers
 
 
+NAMED = {"target": "hired", "prediction": "predicted", "sensitive": "sex", "random_state": 0}
+
+
 @pytest.mark.usefixtures("engine")
 def test_a_file_gives_the_numbers_of_its_columns(folder, capsys, train, test):
     report = audited(capsys, "test.csv", "--train", "train.csv", *NAMES)
     # Draws go by the order in which labels appear; in files it is theirs, not that of the rows.
     train, test = (one.sort_values(["hired", "predicted", "sex"]) for one in (train, test))
-    expected = skbiasamp.audit(
-        test["hired"],
-        test["predicted"],
-        sensitive_features=test["sex"],
-        y_train=train["hired"],
-        sensitive_train=train["sex"],
-        random_state=0,
-    )
-    assert_same(report, expected)
+    assert_same(report, skbiasamp.audit_frame(test, **NAMED, train=train))
 
 
 def test_scores_and_weights_are_read_row_by_row(folder, capsys, test):
     report = audited(capsys, "test.csv", *NAMES, "--weight", "weight", "--score", "score")
     assert "leakage of scores" in report
-    expected = skbiasamp.audit(
-        test["hired"],
-        test["predicted"],
-        sensitive_features=test["sex"],
-        y_score=test["score"],
-        sample_weight=test["weight"],
-        random_state=0,
-    )
-    assert_same(report, expected)
+    assert_same(report, skbiasamp.audit_frame(test, **NAMED, score="score", weight="weight"))
 
 
 def test_several_columns_of_everything(folder, capsys, test):
@@ -105,15 +92,10 @@ def test_several_columns_of_everything(folder, capsys, test):
         *("--target", "hired", "promoted", "--prediction", "predicted", "believed"),
         *("--sensitive", "sex", "race", "--groups", "marginal", "--seed", "3"),
     )
-    cells = skbiasamp.Contingency.from_frame(
-        test,
-        target=["hired", "promoted"],
-        prediction=["predicted", "believed"],
-        sensitive=["sex", "race"],
-        groups="marginal",
-    )
-    expected = skbiasamp.audit(cells, random_state=3)
-    assert_same(report, expected)
+    named = {"target": ["hired", "promoted"], "prediction": ["predicted", "believed"]}
+    named |= {"sensitive": ["sex", "race"], "groups": "marginal"}
+    cells = skbiasamp.Contingency.from_frame(test, **named)
+    assert_same(report, skbiasamp.audit(cells, random_state=3))
     assert report.context["groups"] == ["sex=f", "sex=m", "race=a", "race=b"]
 
 
@@ -162,12 +144,8 @@ def test_a_comparison_has_the_numbers_of_columns(folder, capsys, reference, trai
 
 def test_models_of_several_labels_are_compared(folder, capsys, test):
     columns = {"champion": ["old", "old_promoted"], "challenger": ["new", "new_promoted"]}
-    expected = skbiasamp.compare(
-        test[["hired", "promoted"]],
-        {model: test[names].to_numpy() for model, names in columns.items()},
-        sensitive_features=test["sex"],
-        random_state=0,
-    )
+    named = {"target": ["hired", "promoted"], "prediction": columns, "sensitive": "sex"}
+    expected = skbiasamp.compare(test, **named, random_state=0)
     predicted = ["--prediction", *(f"{model}={','.join(two)}" for model, two in columns.items())]
     more = ("--target", "hired", "promoted", "--sensitive", "sex")
     kind = skbiasamp.results.ComparisonReport
