@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scenarios import audit_of
 
 import skbiasamp
 from skbiasamp import (
@@ -176,6 +177,14 @@ def test_a_small_group_counts_beside_two_larger_ones():
     labels = np.r_[HIRED, np.arange(29) < 9].astype(int)
     report = report_of(np.where(groups == "c", 0, labels), labels, groups)
     assert report.gate(0.02).outcome == report.gate(0.02, on="worst").outcome == "failed"
+
+
+def test_a_group_that_falls_further_behind_passes_no_gate_of_pairs():
+    report = audit_of({"a": (0.4, 0.3), "b": (0.5, 0.5), "c": (0.5, 0.52)})
+    for one_sided in (True, False):
+        (check,) = report.gate(0.06, on="worst", one_sided=one_sided).checks
+        assert (check.outcome, check.value > 0.06) == ("failed", True)
+        assert "(group = a, 1; growth of its gap)" in check.name
 
 
 def test_a_pair_without_rows_passes_no_gate_of_all_pairs():

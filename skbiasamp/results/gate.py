@@ -13,7 +13,7 @@ import pandas as pd
 from skbiasamp._input.checks import check_option
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
 from skbiasamp._utils import formatting as words
-from skbiasamp._utils.formatting import name_of, printable, task_of
+from skbiasamp._utils.formatting import group_of, name_of, printable, task_of
 from skbiasamp.inference.hypothesis_tests import smallest_effect
 from skbiasamp.render.facts import express, that_decides
 from skbiasamp.results._comparison import ComparisonResult
@@ -54,6 +54,9 @@ class GateCheck:
         The rows that were audited. Fewer than 30 cannot tell how many would decide.
     missing : tuple of str
         Groups of the training labels that have no audited rows: the check is then inconclusive.
+    pair : str
+        The group and task whose change is compared with the limit, if the labels have no direction
+        in which a value could be small.
 
     Examples
     --------
@@ -77,6 +80,7 @@ class GateCheck:
     sentence: str
     n_samples: float = math.nan
     missing: tuple[str, ...] = ()
+    pair: str = ""
 
     def __str__(self) -> str:
         needed = express("gate", "needed", self) if self.outcome == words.INCONCLUSIVE else ""
@@ -174,8 +178,9 @@ class Gate(Exported):
         names: dict[str, list[str]] = {"above": [], "below": [], "undirected": [], "reversing": []}
         for check in checks:
             # A pair may change downwards by a model that adds a difference.
-            directed = words.SIDE_OF.get(check.verdict, "below") == "below"
-            side = "above" if check.value >= 0 else "below" if directed else "undirected"
+            sided = words.SIDE_OF.get(check.verdict, "below") == "below"
+            sided &= not check.verdict.endswith(UNDIRECTED)
+            side = "above" if check.value >= 0 else "below" if sided else "undirected"
             names["reversing" if check.verdict == words.REVERSES else side].append(check.name)
         lacking = tuple(dict.fromkeys(group for check in checks for group in check.missing))
         every = [check.name for check in checks if not check.missing]
@@ -360,9 +365,9 @@ def _added(
     numbers = known[_JUDGED].to_numpy(float).tolist()
     intervals = [(low, high) for _, low, high in numbers]
     outcome = _worst([both.outcome(low, high) for low, high in intervals])
-    judged = numbers[that_decides(intervals, outside=outcome == FAILED)]
-    check = _checked(name, result, judged, verdict, sentence, both)
-    return replace(check, outcome=outcome)
+    at = that_decides(intervals, outside=outcome == FAILED)
+    check = _checked(name, result, numbers[at], verdict, sentence, both)
+    return replace(check, outcome=outcome, pair=_pair_of(result, at, known))
 
 
 def _checked(
@@ -401,18 +406,52 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
             name=name,
         )
     limit.check_reached(name, result)
-    table = result.table
-    outcomes = [limit.outcome(low, high) for _, low, high in table[_JUDGED].to_numpy(float)]
+    pairs = [(sign, along(row, sign)) for sign, row in directed(result.table, _JUDGED[1:])]
+    # A gap grows by more for the group that is ahead, and by less for the one that is behind.
+    limits = [limit if sign else Limit(limit.size, one_sided=False) for sign, _ in pairs]
+    outcomes = [
+        allowed.outcome(low, high)
+        for allowed, (_, (_, low, high)) in zip(limits, pairs, strict=True)
+    ]
     outcome = _worst(outcomes)
-    size = table["change"] if limit.one_sided else table["change"].abs()
-    size = size.fillna(0)  # an undefined pair may be the worst one
-    pair = table.loc[size[[each == outcome for each in outcomes]].idxmax()]
-    title = f"worst pair of {name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"
-    n = outcomes.count(FAILED)
-    outside = f"{n} pair{'s' * (n != 1)} outside the limit"
-    verdict = words.REVERSES if result.verdict == words.REVERSES else outside
-    judged = [float(pair[column]) for column in _JUDGED]
-    return _checked(title, result, judged, verdict, result.sentence, limit)
+    sizes = [
+        -math.inf if each != outcome else value if allowed.one_sided else abs(value)
+        for each, allowed, (_, (value, *_)) in zip(outcomes, limits, pairs, strict=True)
+    ]
+    at = int(np.argmax(np.nan_to_num(sizes, nan=0.0, neginf=-math.inf)))
+    (sign, judged), n = pairs[at], outcomes.count(FAILED)
+    verdict = f"{n} pair{'s' * (n != 1)} outside the limit"
+    if result.verdict == words.REVERSES:
+        verdict = words.REVERSES
+    elif not sign:
+        verdict += UNDIRECTED
+    grows = "; growth of its gap" if sign and outcome != UNDEFINED else ""
+    title = f"worst pair of {name} ({_pair_of(result, at)}{grows})"
+    return _checked(title, result, judged, verdict, result.sentence, limits[at])
+
+
+UNDIRECTED = ", no direction in the labels"
+
+
+def _pair_of(result: Any, at: int, table: pd.DataFrame | None = None) -> str:
+    row = (result.table if table is None else table).iloc[at]
+    return f"{group_of(row['group'], result.group_columns)}, {task_of(row['task'])}"
+
+
+def directed(
+    table: pd.DataFrame, ends: Sequence[str]
+) -> Iterator[tuple[float, tuple[float, float, float]]]:
+    """Yield the direction of each pair, 0 if labels are not sure of it, and its change and ends."""
+    clear = table.get("direction_clear", pd.Series(True, table.index)) != 0  # NaN: not asked
+    signs = np.sign(table["sign"].to_numpy(float)) * clear.to_numpy(bool)
+    numbers = table[["change", *ends]].to_numpy(float).tolist()
+    yield from zip(signs.tolist(), map(tuple, numbers), strict=True)
+
+
+def along(change: tuple[float, float, float], sign: float) -> tuple[float, float, float]:
+    """Return a change with its interval, in the direction of the association."""
+    value, low, high = change
+    return (-value, -high, -low) if sign < 0 else change
 
 
 def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[GateCheck]:
@@ -421,11 +460,9 @@ def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[Gate
     names = ["low", "high"]
     if result.verdict == words.ADDS:
         names = ["low_simultaneous", "high_simultaneous"]
-    for pair in table.to_dict("records"):
-        # Along the association, as a limit on one side asks, if labels are sure of it.
-        sign = (pair["sign"] if pair.get("direction_clear", True) else 0) or 1
-        change, *ends = (sign * float(pair[name]) for name in ("change", *names))
-        judged = change, min(ends), max(ends)
+    # Along the association, as a limit on one side asks, if labels are sure of it.
+    for pair, (sign, change) in zip(table.to_dict("records"), directed(table, names), strict=True):
+        judged = along(change, sign)
         verdict = f"p = {pair.get('p_adjusted', math.nan):.2g}"
         verdict = words.REVERSES if result.verdict == words.REVERSES else verdict
         # Without a p-value, or with an undefined one, the interval decides.

@@ -322,7 +322,7 @@ const LIMITS = {
   gap: {about: "the gap between two groups, in percentage points", parts: 200, example: 4, size: 10,
     of: (size) => `a gap of ${size}`, mean: ""},
   gaps: {about: "each group's gap to all rows, on average, in percentage points", parts: 100, example: 2, size: 10,
-    of: (size) => `gaps of ${size}`, mean: ", on average over groups. One group may change by more"},
+    of: (size) => `gaps of ${size}`, mean: ", on average over groups. One group may change by more, unless the labels show no gap"},
   means: {about: "each group's distance to all rows, on average, in standard deviations of the label", parts: 1,
     example: 0.1, size: 1, of: (size) => `distances of ${size}`, mean: ", on average over groups"},
 };
