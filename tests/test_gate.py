@@ -187,6 +187,21 @@ def test_a_group_that_falls_further_behind_passes_no_gate_of_pairs():
         assert "(group = a, 1; growth of its gap)" in check.name
 
 
+def test_numbers_that_are_wrong_pass_no_gate():
+    labels, groups = np.tile(["ja", "nein"], 200), np.repeat(["f", "m"], 200)
+    english = np.where(labels == "ja", "yes", "no")
+    for names, predicted, said in (
+        (groups, english, "no audited row has that label"),
+        (np.where(groups == "f", "men ", "men"), labels, "differ only in spaces"),
+    ):
+        report = skbiasamp.audit(labels, predicted, sensitive_features=names, favourable="ja")
+        gate = report.gate(0.9)
+        assert gate.outcome == "not measured"
+        assert said in gate.sentence
+        assert "these numbers are wrong" in report.verdict
+        assert "Who is worse off? Cannot be said." in str(report)
+
+
 def test_a_pair_without_rows_passes_no_gate_of_all_pairs():
     rng = np.random.default_rng(0)
     groups = np.repeat(["a", "b"], 2000)

@@ -29,9 +29,11 @@ from skbiasamp.results._facts import facts_by_column, possible_changes, report_f
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results.explanation import Explanation
 from skbiasamp.results.exports import Paged, Stored, as_json, records
-from skbiasamp.results.gate import FAILED, PASSED, Gate, GateCheck, Limit, gate_of
+from skbiasamp.results.gate import FAILED, PASSED, UNDEFINED, Gate, GateCheck, Limit, gate_of
 
 R = TypeVar("R", AuditResult, ComparisonResult)
+
+_SPELLING = ("SBA108", "SBA109")  # names that differ only in spaces or capital letters
 
 _WORST_FIRST = (
     *(
@@ -253,7 +255,25 @@ class AuditReport(Report[AuditResult]):
         if self.primary is None:
             return self._measured
         model, data = self.context.get("model_name"), self.context.get("data_name")
-        return replace(self._measured, model=model, data=data, caveats=tuple(self.findings))
+        facts = replace(self._measured, model=model, data=data, caveats=tuple(self.findings))
+        if self._misspelt is not None:
+            wrong = dict.fromkeys(("value", "low", "high", "who", "robust", "limit_verdict"))
+            facts = replace(facts, verdict=words.NOT_MEASURED, reason="misspelt", **wrong)
+        return facts
+
+    @property
+    def _misspelt(self) -> Finding | None:
+        """What says that names of labels or groups are misspelt, so that all numbers are wrong."""
+        half = max((result.n_samples for result in self.values()), default=0) / 2
+        for each in self.findings:
+            known = each.numbers
+            # Letters may be groups or classes by their case, and few rows be predicted a class that
+            # the audited rows happen to lack.
+            if each.code in _SPELLING and any(len(name) > len("'a'") for name in known["alike"]):
+                return each
+            if each.code == "SBA106" and not known["group"] and known["rows"] > half:
+                return each
+        return None
 
     @cached_property
     def _measured(self) -> Facts:
@@ -297,9 +317,14 @@ class AuditReport(Report[AuditResult]):
     def _gate(self, limit: float, on: str | Sequence[str] | None, one_sided: bool) -> Gate:
         if not self.columns:
             gate = super()._gate(limit, on, one_sided)
-            if "predicted_rate_lowest" not in self.rates:
-                return gate
-            checks = [self._with_unknown(check, limit, one_sided) for check in gate.checks]
+            checks = list(gate.checks)
+            if "predicted_rate_lowest" in self.rates:
+                checks = [self._with_unknown(check, limit, one_sided) for check in checks]
+            if (wrong := self._misspelt) is not None:  # wrong numbers pass no gate
+                said = {"outcome": UNDEFINED, "sentence": f"{wrong.text} {wrong.action}"}
+                checks = [
+                    check if check.outcome == FAILED else replace(check, **said) for check in checks
+                ]
             return replace(gate, checks=tuple(checks))
         judged = self.judged_columns
         gates = {name: own.gate(limit, on=on, one_sided=one_sided) for name, own in judged.items()}

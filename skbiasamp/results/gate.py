@@ -44,7 +44,7 @@ class GateCheck:
     outcome : {"passed", "failed", "inconclusive", "not measured"}
         "passed": the whole interval lies within the limit. "failed": the whole interval lies
         outside, or the model reverses the association. "inconclusive": neither. "not measured":
-        there is no interval.
+        there is no interval, or names of labels or groups are misspelt, so that it is wrong.
     rows : float
         If inconclusive, the number of rows that decides with a probability of 80 %, if the value
         is the truth; inf if the value lies on the limit. Else NaN.
@@ -184,7 +184,9 @@ class Gate(Exported):
             names["reversing" if check.verdict == words.REVERSES else side].append(check.name)
         lacking = tuple(dict.fromkeys(group for check in checks for group in check.missing))
         every = [check.name for check in checks if not check.missing]
-        return express("gate", "outcome", self, outcome, every, lacking, *names.values())
+        known = [each for each in checks if each.outcome == UNDEFINED and not math.isnan(each.low)]
+        wrong = known[0].sentence if known else ""
+        return express("gate", "outcome", self, outcome, every, wrong, lacking, *names.values())
 
     def __repr__(self) -> str:
         return printable("\n".join([self.sentence, *(f"  {check}" for check in self.checks)]))
