@@ -26,6 +26,7 @@ from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.influence import interval_of, unit_sums
 from skbiasamp.inference.pairs import FEW
 from skbiasamp.inference.shares import differences_to_lowest, ratios_to_highest, share_interval
+from skbiasamp.inference.value import FEWEST_ROWS
 from skbiasamp.model_selection import amplification_curve
 from skbiasamp.model_selection.thresholds import rows_above
 from skbiasamp.report.request import Request, readied
@@ -126,7 +127,10 @@ def describe_groups(
             rates |= _share_columns("accuracy", right) | _error_columns(tasks)
             groups |= _accuracies(test, right)
         outcomes = _selected_shares(_favoured(tasks, wanted)) if False in wanted else selected
-        rates |= _impact_ratios(outcomes, "groups", _are_known(test.groups, wanted))
+        many = n * test.units_per_weight >= FEWEST_ROWS - 1e-9
+        # The rate of a few rows is no measure for the others, if two groups have more.
+        counted = _are_known(test.groups, wanted) & (many | (many.sum() < 2))[:, None]
+        rates |= _impact_ratios(outcomes, "groups", counted)
         rates |= {} if every is None else every.rate_columns(wanted)
     pairs = zip(*product(test.groups, test.tasks), strict=True)
     names_of_pairs = dict(zip(("group", "task"), map(list, pairs), strict=True))

@@ -634,6 +634,7 @@ def impact_ratio(audited: Audited) -> Seen:
         "low": float(row["impact_ratio_low"]),
         "high": float(row["impact_ratio_high"]),
         "more": below["group"].nunique() - 1,
+        "scores": audited.test.soft("task_pred"),
         "given": list(audited.report.facts.given),
     }
 
