@@ -13,6 +13,7 @@ from scipy.special import ndtri
 
 from skbiasamp._input.checks import Array
 from skbiasamp._utils.formatting import (
+    ADDS,
     NOT_MEASURED,
     amount,
     count,
@@ -94,7 +95,7 @@ def audit_document(report: AuditReport) -> Document:
         strata = like_with_like(facts, rows)
     combined = None if report.primary is None else report[report.primary]
     tables = [
-        columns_table(report.by_column, combined, report.limit, percent=_is_of_gaps(facts)),
+        columns_table(report, combined, facts),
         changes_table(facts),
         models_table(facts),
     ]
@@ -144,7 +145,7 @@ def _document_of_columns(report: AuditReport) -> Document:
         statistics.append(Section(name_of(name), _numbered(own_numbers, i), folded=True))
         results += [(f"{kind}, {name_of(name)}", key, x) for kind, key, x in document.results]
     statistics.append(record(report.context, report.data_files))
-    table = columns_table(report.by_column, None, report.limit, percent=_is_of_gaps(facts))
+    table = columns_table(report, None, facts)
     return document_of(
         report.context,
         express("page", "audit"),
@@ -262,18 +263,18 @@ def summary_table(report: AuditReport, **options: Any) -> Table | None:
     )
 
 
-def columns_table(
-    by_column: pd.DataFrame, combined: AuditResult | None, limit: float | None, *, percent: bool
-) -> Table | None:
+def columns_table(report: AuditReport, combined: AuditResult | None, facts: Facts) -> Table | None:
     """Return the metric by each sensitive column alone, and by their combinations if there are."""
-    if by_column.empty:
+    if report.by_column.empty:
         return None
-    rows, scale = records(by_column), 100.0 if percent else 1.0
+    percent, limit = _is_of_gaps(facts), report.limit
+    rows, scale = records(report.by_column), 100.0 if percent else 1.0
     if combined is not None:
         numbers = {key: as_json(getattr(combined, key)) for key in ("value", "low", "high")}
         rows.append(
             {"column": "all columns together", "p_adjusted": None, "verdict": combined.verdict}
             | {"groups": combined.table["group"].nunique(), **numbers}
+            | {"limit_verdict": facts.limit_verdict}
         )
     groups: Cells = {"Groups": shown("groups", count)}
     values, limits = estimate_columns(scale), _limit(None if limit is None else scale * limit)
@@ -310,6 +311,8 @@ def _limit(limit: float | None) -> Cells:
         return {}
 
     def word(row: Any) -> str:
+        if row.get("verdict") == ADDS:  # the limit is one of each group's change
+            return row.get("limit_verdict") or "–"
         known = row["low"] is not None
         return against_limit(row["low"], row["high"], limit) if known else NOT_MEASURED
 
