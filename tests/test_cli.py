@@ -191,7 +191,7 @@ def test_the_demo_answers_two_questions_on_real_data(tmp_path, monkeypatch, caps
     pytest.importorskip("jinja2")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SKBIASAMP_DATA", raising=False)
-    assert main(["demo"]) == 0
+    assert main(["demo", "--folder", "pages"]) == 0
     printed = capsys.readouterr().out
     score, classifier = printed.split("\n2. ")
     for part, value in (
@@ -203,8 +203,8 @@ def test_the_demo_answers_two_questions_on_real_data(tmp_path, monkeypatch, caps
     assert re.search(r"African-American +52.3 % +57.6 % +42.3 % +71.5 %", score)
     assert "load_compas().DESCR" in classifier
     for name in ("compas-score.html", "compas-classifier.html"):
-        assert str(tmp_path / name) in printed
-        assert "African-American" in (tmp_path / name).read_text(encoding="utf-8")
+        assert str(tmp_path / "pages" / name) in printed
+        assert "African-American" in (tmp_path / "pages" / name).read_text(encoding="utf-8")
 
 
 def test_a_terminal_that_cannot_show_a_name_shows_its_code(folder, monkeypatch, test):

@@ -757,7 +757,8 @@ def test_networks_and_tensors_are_refused_by_name():
 
 NAMES = "--target h --prediction p --sensitive s"
 LINES = [
-    ("demo --folder none", "--folder none: there is no such folder; create it first"),
+    ("demo --folder none/pages", "--folder none/pages: there is no folder none"),
+    ("demo --folder t.csv", "--folder t.csv: this is a file; name a folder"),
     (f"audit zero.csv {NAMES}", "zero.csv is no text file: it has bytes of value 0"),
     (f"audit twice.jsonl {NAMES}", "line 1, is no JSON object of single values: it has two values"),
     (f"audit . {NAMES}", ". is a folder: name files, such as './*.parquet'"),

@@ -302,7 +302,8 @@ _OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "--json": _value("everything, for programs", "PATH"),
         "--markdown": _value("a section for a model card", "PATH"),
         "--folder": _value(
-            "where to write compas-score.html and compas-classifier.html (default: here)",
+            "folder of compas-score.html and compas-classifier.html; it is made if it is new "
+            "(default: here)",
             "FOLDER",
             default=".",
         ),
