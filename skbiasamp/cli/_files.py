@@ -120,8 +120,7 @@ def _binned(rows: nw.LazyFrame[Any], bins: list[tuple[str, list[float]]]) -> nw.
             text = "--bins {column}: this column has no role. Name it in --sensitive, too."
             raise InputError(text, column=column)
         if not types[column].is_numeric():
-            text = "--bins {column}: this column holds text, and only numbers can be cut."
-            raise InputError(text, column=column)
+            raise _no_numbers(column, rows.select(nw.col(column)).collect()[column].drop_nulls())
         numbers, texts = nw.col(column), [f"{edge:.15g}" for edge in edges]
         if types[column].is_float():
             numbers, known = numbers.cast(nw.Float64), ~numbers.is_nan()
@@ -144,6 +143,25 @@ def _binned(rows: nw.LazyFrame[Any], bins: list[tuple[str, list[float]]]) -> nw.
             groups = nw.when(numbers < edge).then(nw.lit(name)).otherwise(groups)
         rows = rows.with_columns(groups.alias(column))
     return rows
+
+
+def _no_numbers(column: str, cells: nw.Series[Any]) -> InputError:
+    """Return what is wrong with a column that is no column of numbers: with some cells, or all."""
+    texts = list(map(str, cells.to_list()))
+    # A number with a decimal comma is one: the file's decimal sign is another matter.
+    numbers = pd.to_numeric([text.replace(",", ".") for text in texts], errors="coerce")
+    others = [text for text, number in zip(texts, numbers, strict=True) if np.isnan(number)]
+    if len(others) in (0, len(texts)):
+        text = "--bins {column}: this column holds text, and only numbers can be cut."
+        return InputError(text, column=column)
+    return InputError(
+        "--bins {column}: {what} of this column {are}, such as {seen!r}, and only numbers can be "
+        "cut. Correct these cells, or make them empty (see {missing}).",
+        column=column,
+        what=f"{len(others):,} cell" + "s" * (len(others) > 1),
+        are="are no numbers" if len(others) > 1 else "is no number",
+        seen=others[0],
+    )
 
 
 def written_as(options: argparse.Namespace) -> dict[str, str | None]:
