@@ -770,6 +770,8 @@ LINES = [
     (f"audit wide.csv {NAMES}", "or a number to bin (--bins)? If these are groups, pass --max-gr"),
     (f"audit said.csv {NAMES} --bins s=3", "--bins s: 2 cells of this column are no numbers, such "
      "as '?', and only numbers can be cut. Correct these cells, or make them empty (see --miss"),
+    (f"audit t.csv {NAMES} --limit 0,5", "a finite number of 0 or more; got '0,5': write 0.5"),
+    (f"audit t.csv {NAMES} --bins s=0,5;0,7", "got 's=0,5;0,7': write s=0.5,0.7"),
     (f"over said.csv --time d {NAMES} --missing drop", "write dates as 2026-11-21, or convert th"),
     (f"over t.csv --time s {NAMES}", "or pass --every name if its values are the names of peri"),
     ("audit t.csv --target h --sensitive s --text p --labels none.json", "--labels: there is no"),
