@@ -20,7 +20,7 @@ import pandas as pd
 
 from skbiasamp._input.containers import as_precise
 from skbiasamp._input.errors import PARAMETER_OF, Called, InputError, Names
-from skbiasamp._io import check_path, opened
+from skbiasamp._io import check_path, kind_of, open_bytes, opened
 
 # Roles in errors that are called as their options are.
 _ROLES = (
@@ -162,6 +162,16 @@ def _no_numbers(column: str, cells: nw.Series[Any]) -> InputError:
         are="are no numbers" if len(others) > 1 else "is no number",
         seen=others[0],
     )
+
+
+def line_of(inputs: Sequence[Path], n_rows: int, row: int) -> str:
+    """Return in which line of the one CSV file a row is; '' if not every line is a row."""
+    if len(inputs) != 1 or kind_of(inputs[0]) not in (".csv", ".tsv"):
+        return ""
+    with open_bytes(inputs[0]) as file:
+        n_lines = sum(1 for _ in file)
+    # Blank lines are no rows, and a cell in quotes may have several lines.
+    return f" (line {row + 2} of the file)" if n_lines == n_rows + 1 else ""
 
 
 def written_as(options: argparse.Namespace) -> dict[str, str | None]:
