@@ -191,7 +191,7 @@ def test_the_demo_answers_two_questions_on_real_data(tmp_path, monkeypatch, caps
     pytest.importorskip("jinja2")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SKBIASAMP_DATA", raising=False)
-    assert main(["demo"]) == 0
+    assert main(["demo", "--folder", "pages"]) == 0
     printed = capsys.readouterr().out
     score, classifier = printed.split("\n2. ")
     for part, value in (
@@ -203,8 +203,8 @@ def test_the_demo_answers_two_questions_on_real_data(tmp_path, monkeypatch, caps
     assert re.search(r"African-American +52.3 % +57.6 % +42.3 % +71.5 %", score)
     assert "load_compas().DESCR" in classifier
     for name in ("compas-score.html", "compas-classifier.html"):
-        assert str(tmp_path / name) in printed
-        assert "African-American" in (tmp_path / name).read_text(encoding="utf-8")
+        assert str(tmp_path / "pages" / name) in printed
+        assert "African-American" in (tmp_path / "pages" / name).read_text(encoding="utf-8")
 
 
 def test_a_terminal_that_cannot_show_a_name_shows_its_code(folder, monkeypatch, test):
@@ -407,8 +407,8 @@ BAD_FILES = [
     (
         "holes.csv",
         text(f"{HEAD}f,1,1\n,0,0\nm,0,1\n"),
-        "--sensitive sex has missing values in 1 row, at position 1. Leave these "
-        "rows out (--missing drop), or keep them as a group of their own (--missing group).",
+        "--sensitive sex has missing values in 1 row, at position 1 (line 3 of the file). Leave "
+        "these rows out (--missing drop), or keep them as a group of their own (--missing group).",
     ),
 ]
 
@@ -419,6 +419,12 @@ def test_a_bad_file_is_one_clear_line(folder, engine, capsys):
         if write is not None:
             write(folder / name)
         assert message in refused(capsys, "audit", name, *NAMES)
+
+
+def test_no_line_is_named_where_a_blank_one_or_one_in_quotes_is_no_row(folder, capsys):
+    for rows in ("f,1,1\n\n,0,0\n", '"f\nf",1,1\n,0,0\n'):
+        (folder / "holes.csv").write_text(HEAD + rows)
+        assert "1 row, at position 1. Leave" in refused(capsys, "audit", "holes.csv", *NAMES)
 
 
 BAD_COLUMNS = [

@@ -757,7 +757,8 @@ def test_networks_and_tensors_are_refused_by_name():
 
 NAMES = "--target h --prediction p --sensitive s"
 LINES = [
-    ("demo --folder none", "--folder none: there is no such folder; create it first"),
+    ("demo --folder none/pages", "--folder none/pages: there is no folder none"),
+    ("demo --folder t.csv", "--folder t.csv: this is a file; name a folder"),
     (f"audit zero.csv {NAMES}", "zero.csv is no text file: it has bytes of value 0"),
     (f"audit twice.jsonl {NAMES}", "line 1, is no JSON object of single values: it has two values"),
     (f"audit . {NAMES}", ". is a folder: name files, such as './*.parquet'"),
@@ -767,6 +768,11 @@ LINES = [
     (f"audit part.csv {NAMES}", "--sensitive s is continuous (it holds 0.5, for example): bin it "
      "first (--bins)."),
     (f"audit wide.csv {NAMES}", "or a number to bin (--bins)? If these are groups, pass --max-gr"),
+    (f"audit said.csv {NAMES} --bins s=3", "--bins s: 2 cells of this column are no numbers, such "
+     "as '?', and only numbers can be cut. Correct these cells, or make them empty (see --miss"),
+    (f"audit t.csv {NAMES} --limit 0,5", "a finite number of 0 or more; got '0,5': write 0.5"),
+    (f"audit t.csv {NAMES} --bins s=0,5;0,7", "got 's=0,5;0,7': write s=0.5,0.7"),
+    (f"over said.csv --time d {NAMES} --missing drop", "write dates as 2026-11-21, or convert th"),
     (f"over t.csv --time s {NAMES}", "or pass --every name if its values are the names of peri"),
     ("audit t.csv --target h --sensitive s --text p --labels none.json", "--labels: there is no"),
     ("audit t.csv --target h --target-text p --sensitive s --text p --labels x", "pass one of"),
@@ -778,6 +784,9 @@ def test_command_lines_are_refused_by_name(tmp_path, monkeypatch, capsys):
     (tmp_path / "t.csv").write_text("h,p,s\n0,1,2\n")
     (tmp_path / "part.csv").write_text("h,p,s\n0,1,0.5\n")
     (tmp_path / "wide.csv").write_text("h,p,s\n" + "".join(f"0,1,{i}\n" for i in range(500)))
+    (tmp_path / "said.csv").write_text(
+        "h,p,s,d\n0,1,2,1.7.25\n1,0,?,2.7.25\n1,0,x,3.7.25\n1,0,,4.7.25\n"
+    )
     (tmp_path / "zero.csv").write_bytes(b"h,p,s\n\0\0\0,1,2\n")
     (tmp_path / "twice.jsonl").write_text('{"h": 1, "h": 2, "p": 0, "s": 1}\n')
     for line, seen in LINES:

@@ -101,6 +101,16 @@ def test_a_report_of_anything_has_a_verdict(amplified):
     assert report_of(AMPLIFIED, limit=0.02).limit_verdict == "outside the limit"
 
 
+@pytest.mark.parametrize(
+    "answers", ["nein ja", "Oui Non", "sí no", "Não Sim", "nee ja", "TAK NIE", "j n", "F T", "B A"]
+)
+def test_an_answer_is_named_with_its_column(answers):
+    rows = pd.DataFrame({"hired": answers.split() * 20, "sex": ["f", "f", "m"] * 13 + ["m"]})
+    columns = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
+    report = skbiasamp.audit_frame(rows.assign(predicted=rows["hired"]), **columns)
+    assert report.facts.tasks == (f"hired = {max(answers.split())}",)
+
+
 def test_a_model_that_adds_a_difference_is_described_and_judged_by_its_changes():
     """Groups are labelled alike; the sentence has the change of the gap and not the value."""
     sex = np.repeat(["f", "m"], 1_000)

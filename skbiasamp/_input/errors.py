@@ -226,6 +226,7 @@ def rows_of(n: float) -> str:
     return f"{n:,.0f} row" + ("" if n == 1 else "s")
 
 
+_line_of: ContextVar[Callable[[int], str]] = ContextVar("line", default=lambda row: "")
 _count_of: ContextVar[Callable[[Any], str] | None] = ContextVar("count", default=None)
 
 
@@ -234,7 +235,18 @@ def first_row(mask: Any) -> str:
     at = np.flatnonzero(mask)
     if (count := _count_of.get()) is not None:
         return count(at)
-    return f"{rows_of(len(at))}, {'the first ' if len(at) > 1 else ''}at position {at[0]}"
+    first = f"{'the first ' if len(at) > 1 else ''}at position {at[0]}{_line_of.get()(at[0])}"
+    return f"{rows_of(len(at))}, {first}"
+
+
+@contextmanager
+def numbered(line_of: Callable[[int], str]) -> Iterator[None]:
+    """Let errors say in which line of its file a row is: ' (line 7 of the file)', or ''."""
+    token = _line_of.set(line_of)
+    try:
+        yield
+    finally:
+        _line_of.reset(token)
 
 
 @contextmanager

@@ -48,8 +48,11 @@ def run_demo(options: argparse.Namespace) -> int:
       skbiasamp demo --folder pages
     """
     pages = Path(options.folder)
-    if not pages.is_dir():
-        raise FileNotFoundError(f"--folder {pages}: there is no such folder; create it first")
+    if not pages.parent.is_dir():
+        raise FileNotFoundError(f"--folder {pages}: there is no folder {pages.parent}")
+    if pages.exists() and not pages.is_dir():
+        raise NotADirectoryError(f"--folder {pages}: this is a file; name a folder")
+    pages.mkdir(exist_ok=True)
     from sklearn.ensemble import GradientBoostingClassifier
     from sklearn.model_selection import train_test_split
 

@@ -20,7 +20,7 @@ import pandas as pd
 
 from skbiasamp._input.containers import as_precise
 from skbiasamp._input.errors import PARAMETER_OF, Called, InputError, Names
-from skbiasamp._io import check_path, opened
+from skbiasamp._io import check_path, kind_of, open_bytes, opened
 
 # Roles in errors that are called as their options are.
 _ROLES = (
@@ -120,8 +120,7 @@ def _binned(rows: nw.LazyFrame[Any], bins: list[tuple[str, list[float]]]) -> nw.
             text = "--bins {column}: this column has no role. Name it in --sensitive, too."
             raise InputError(text, column=column)
         if not types[column].is_numeric():
-            text = "--bins {column}: this column holds text, and only numbers can be cut."
-            raise InputError(text, column=column)
+            raise _no_numbers(column, rows.select(nw.col(column)).collect()[column].drop_nulls())
         numbers, texts = nw.col(column), [f"{edge:.15g}" for edge in edges]
         if types[column].is_float():
             numbers, known = numbers.cast(nw.Float64), ~numbers.is_nan()
@@ -144,6 +143,35 @@ def _binned(rows: nw.LazyFrame[Any], bins: list[tuple[str, list[float]]]) -> nw.
             groups = nw.when(numbers < edge).then(nw.lit(name)).otherwise(groups)
         rows = rows.with_columns(groups.alias(column))
     return rows
+
+
+def _no_numbers(column: str, cells: nw.Series[Any]) -> InputError:
+    """Return what is wrong with a column that is no column of numbers: with some cells, or all."""
+    texts = list(map(str, cells.to_list()))
+    # A number with a decimal comma is one: the file's decimal sign is another matter.
+    numbers = pd.to_numeric([text.replace(",", ".") for text in texts], errors="coerce")
+    others = [text for text, number in zip(texts, numbers, strict=True) if np.isnan(number)]
+    if len(others) in (0, len(texts)):
+        text = "--bins {column}: this column holds text, and only numbers can be cut."
+        return InputError(text, column=column)
+    return InputError(
+        "--bins {column}: {what} of this column {are}, such as {seen!r}, and only numbers can be "
+        "cut. Correct these cells, or make them empty (see {missing}).",
+        column=column,
+        what=f"{len(others):,} cell" + "s" * (len(others) > 1),
+        are="are no numbers" if len(others) > 1 else "is no number",
+        seen=others[0],
+    )
+
+
+def line_of(inputs: Sequence[Path], n_rows: int, row: int) -> str:
+    """Return in which line of the one CSV file a row is; '' if not every line is a row."""
+    if len(inputs) != 1 or kind_of(inputs[0]) not in (".csv", ".tsv"):
+        return ""
+    with open_bytes(inputs[0]) as file:
+        n_lines = sum(1 for _ in file)
+    # Blank lines are no rows, and a cell in quotes may have several lines.
+    return f" (line {row + 2} of the file)" if n_lines == n_rows + 1 else ""
 
 
 def written_as(options: argparse.Namespace) -> dict[str, str | None]:

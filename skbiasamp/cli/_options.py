@@ -12,6 +12,7 @@ import inspect
 import io
 import itertools
 import math
+import re
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -31,8 +32,18 @@ def _finite(text: str, least: float = -math.inf) -> float:
         number = math.nan
     if not (math.isfinite(number) and number >= least):
         limited = "" if least == -math.inf else f" of {least:g} or more"
-        raise argparse.ArgumentTypeError(f"must be a finite number{limited}; got {text!r}")
+        meant = [f": write {each}" for each in _with_points(text) if float(each) >= least]
+        instead = meant[0] if len(meant) == 1 else ""
+        raise argparse.ArgumentTypeError(f"must be a finite number{limited}; got {text!r}{instead}")
     return number
+
+
+def _with_points(text: str) -> list[str]:
+    """Return numbers that are written with decimal commas as they should be: 0.5 of 0,5."""
+    comma = r"([+-]?\d+),(\d+)"
+    if not re.fullmatch(rf"{comma}([,;] *{comma})*", text):
+        return []
+    return [f"{whole}.{part}" for whole, part in re.findall(comma, text)]
 
 
 def _whole(text: str, least: int, below: float, what: str) -> int:
@@ -75,8 +86,10 @@ def _bins(text: str) -> tuple[str, list[float]]:
         edges = []
     rising = all(low < high for low, high in itertools.pairwise(edges))
     if not (column and edges and rising and all(map(math.isfinite, edges))):
+        meant = _with_points(numbers)  # one alone, 5,3, may be two numbers that fall
+        instead = f": write {column}={','.join(meant)}" if len(meant) > 1 else ""
         raise argparse.ArgumentTypeError(
-            f"must be a column and rising numbers, such as age=18,25,40; got {text!r}"
+            f"must be a column and rising numbers, such as age=18,25,40; got {text!r}{instead}"
         )
     return column, edges
 
@@ -302,7 +315,8 @@ _OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "--json": _value("everything, for programs", "PATH"),
         "--markdown": _value("a section for a model card", "PATH"),
         "--folder": _value(
-            "where to write compas-score.html and compas-classifier.html (default: here)",
+            "folder of compas-score.html and compas-classifier.html; it is made if it is new "
+            "(default: here)",
             "FOLDER",
             default=".",
         ),

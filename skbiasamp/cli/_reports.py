@@ -10,6 +10,7 @@ import sys
 import textwrap
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -17,7 +18,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 import skbiasamp
-from skbiasamp._input.errors import InputError, quote, renaming, rows_of
+from skbiasamp._input.errors import InputError, numbered, quote, renaming, rows_of
 from skbiasamp._io import FEW_ROWS, columns_of_files, find
 from skbiasamp._utils.formatting import (
     ALARM,
@@ -332,7 +333,9 @@ def _report(options: argparse.Namespace) -> int:
         if options.train is not None:
             train, training_files = read(options.train, of_train)
             train, _ = texts.labelled(train, of_train)
-        arguments = _arguments(options, named, tables, sum(file["rows"] for file in files))
+        n_rows = sum(file["rows"] for file in files)
+        arguments = _arguments(options, named, tables, n_rows)
+        opened.enter_context(numbered(partial(_files.line_of, inputs, n_rows)))
         if options.command == "audit":
             made: Any = skbiasamp.audit_frame(**arguments, train=train)
         else:

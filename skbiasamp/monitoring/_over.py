@@ -236,7 +236,7 @@ def audit_over(
     pairs = pairs_table(whole.table[["group", "task"]], results, later, watch, alpha)
     span = " to ".join(dict.fromkeys([*inside[:1], *inside[-1:]]))
     context = context_of(first, None, asked.names, asked.call)
-    context |= asked.wanted(first)
+    context |= asked.declared(first)
     context["rows"] = f"{sum(cells.total for cells in parts.values()):,.15g} rows"
     return Timeline(
         metric=learned.metric,

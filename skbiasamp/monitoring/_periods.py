@@ -85,8 +85,8 @@ def _made(
     if not (kind == nw.Date or isinstance(kind, nw.Datetime)):
         raise InputError(
             "{time} must hold dates or times, or text such as '2026-11-21'; got column {column!r} "
-            "of type {kind}. Convert it (pandas.to_datetime), or pass {every=None} if its values "
-            "are the names of periods.",
+            "of type {kind}. Write dates so, convert them (pandas.to_datetime), or pass "
+            "{every=None} if its values are the names of periods.",
             column=time,
             kind=kind,
         )
@@ -112,7 +112,7 @@ def _name_of_text(text: str, every: str, time: Hashable) -> str:
         raise InputError(
             "{time} must hold dates that begin with year, month and day, such as "
             "'2026-11-21{more}'; got {seen!r} in column {column!r}. Day and month could be "
-            "mistaken for one another: convert the column first "
+            "mistaken for one another: write dates as 2026-11-21{more}, or convert the column "
             "(pandas.to_datetime(..., dayfirst=True) if the day comes first).",
             more="T23" if every == "hour" else "",
             seen=text,

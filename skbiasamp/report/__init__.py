@@ -406,13 +406,9 @@ def _tables_of_groups(
 
 def _declared(asked: Request, test: Contingency) -> dict[str, Any]:
     """Return what the user declared of the rows, as the report's context holds it."""
-    declared: dict[str, Any] = {}
-    target = asked.columns.get("target", getattr(asked.y_true, "name", None))
-    if asked.reads == "labels" and isinstance(target, str):
-        declared["target"] = target
+    declared = asked.declared(test)
     if asked.reads == "labels" and not test.has("task"):
         declared["labelled"] = False
-    declared |= asked.wanted(test)
     if asked.limit is not None:
         declared["limit"] = Limit.checked(asked.limit, one_sided=False).size
     return declared

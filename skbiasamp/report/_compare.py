@@ -231,7 +231,7 @@ def _with_declared(
 ) -> ComparisonReport:
     """Return a report with what the user declared: the favourable class, and a limit."""
     rows = next(iter(each.values()))
-    report.context.update(asked.wanted(rows))
+    report.context.update(asked.declared(rows))
     if asked.limit is None:
         return report
     report.context["limit"] = Limit.checked(asked.limit, one_sided=False).size

@@ -263,12 +263,14 @@ class Request:
             text = "score= needs predicted labels: pass these, and leave {threshold} out."
             raise InputError(text)
 
-    def wanted(self, test: Contingency) -> dict[str, Any]:
-        """Return the classes, tasks or numbers that people want, as a report's context holds it."""
+    def declared(self, test: Contingency) -> dict[str, Any]:
+        """Return the label's name, and what people want, as a report's context holds them."""
+        target = self.columns.get("target") if self.columns else getattr(self.y_true, "name", None)
+        named = {"target": target} if self.reads == "labels" and isinstance(target, str) else {}
         if self.favourable is None or self.reads == "texts":
-            return {}
+            return named
         numbers = self.reads == "numbers"
-        return {"favourable": wanted_outcomes(test, self.favourable, numbers=numbers)}
+        return named | {"favourable": wanted_outcomes(test, self.favourable, numbers=numbers)}
 
     def refuse(self, *unused: str) -> None:
         """Raise if arguments were passed that metrics of numbers or texts do not use.

@@ -249,11 +249,19 @@ def _unknown(report: Any) -> Unknown | None:
 def task_name(task: Any, context: Mapping[str, Any]) -> str:
     """Return a task as sentences name it: a number by its column, if that is known."""
     text, target = task_of(task), context.get("target")
-    return f"{name_of(target)} = {text}" if target and not _is_word(text) else text
+    alone = _is_word(text) and len(text) > 1  # y, n, t and f are answers, and A is a grade
+    return f"{name_of(target)} = {text}" if target and not alone else text
+
+
+# What says nothing without the name of its column, in the languages of spreadsheets.
+_ANSWERS = re.compile(
+    "yes|no|true|false|ja|nein|wahr|falsch|oui|non|vrai|faux|s[iíì]|verdadero|vero|falso|sim|n[ãa]o|"
+    "verdadeiro|nee|waar|onwaar|tak|nie|prawda|fałsz"
+)
 
 
 def _is_word(text: str) -> bool:
-    return bool(re.search(r"[^\W\d_]", text)) and text.lower() not in ("true", "false", "yes", "no")
+    return bool(re.search(r"[^\W\d_]", text)) and not _ANSWERS.fullmatch(text.lower())
 
 
 def group_name(group: Any, columns: Sequence[Any]) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_option
 from skbiasamp._utils import formatting as words
-from skbiasamp._utils.formatting import group_of, metric_name, name_of, shown_change, task_of
+from skbiasamp._utils.formatting import group_of, metric_name, name_of, shown_change
 from skbiasamp.render.document import (
     Axis,
     Bullets,
@@ -37,7 +37,7 @@ from skbiasamp.results._content import (
     table_columns,
     with_interval,
 )
-from skbiasamp.results._facts import classes_wanted, ratios_of, who_of
+from skbiasamp.results._facts import ratios_of, task_name, wanted_in, who_of
 from skbiasamp.results.exports import OfMetric, Paged, as_json, records
 from skbiasamp.results.kinds import Kind, pair_of
 
@@ -187,20 +187,20 @@ class Timeline(Paged, OfMetric):
         moved = self._moved(self._watched["period"][since])
         ranks = {(each.group, each.task): rank for rank, each in enumerate(moved)}
         keys = {
-            pair: (name_of(pair[0]), task_of(pair[1]))
+            pair: (name_of(pair[0]), task_name(pair[1], self.context))
             for pair in zip(pairs["group"], pairs["task"], strict=True)
         }
         ways = {key: abs(moved[rank].after - moved[rank].before) for key, rank in ranks.items()}
         # Of each task, the group that comes first of those that raised an alarm.
         most = {key[1]: ways[key] for key in reversed(ranks) if key in keys.values()}
-        for (group, task), key in sorted(
+        for (group, _), key in sorted(
             keys.items(), key=lambda item: ranks.get(item[1], len(ranks))
         ):
             if key in ways and ways[key] < least * most[key[1]]:
                 continue
             columns = self.group_columns if isinstance(group, tuple) else ()
             name = group_of(group, columns)
-            causes.append(f"{name} and “{task_of(task)}”" if several else name)
+            causes.append(f"{name} and “{key[1]}”" if several else name)
         return causes
 
     @property
@@ -242,7 +242,7 @@ class Timeline(Paged, OfMetric):
                 labelled = a, b
         changes = [Change(each.group, each.task, None, each.before, each.after) for each in moved]
         tasks = list(dict.fromkeys(each.task for each in moved))
-        rated = changes, tasks, [*map(name_of, classes_wanted(self.context))]
+        rated = changes, tasks, wanted_in(self.context)
         who = who_of(*rated)
         if who is not None:  # compared with the reference
             who = replace(who, loses=(who.after or 0.0) < (who.before or 0.0))
@@ -295,7 +295,8 @@ class Timeline(Paged, OfMetric):
                 for name in ("labelled", "predicted")
             )
             known = None if math.isnan(sum(labelled)) else labelled
-            moved.append(Moved(name_of(group), task_of(task), *predicted, known))
+            named = name_of(group), task_name(task, self.context)
+            moved.append(Moved(*named, *predicted, known))
 
         def way(each: Moved) -> float:
             """Return how far predictions moved from the labels."""
