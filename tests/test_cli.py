@@ -263,7 +263,10 @@ def test_a_limit_holds_in_both_directions(folder, capsys):
     text = " ".join(out.split())
     assert text.startswith("--limit 0.02, the same as 4 percentage points of the gap:")
     assert "reduces: failed" in text
-    gated(capsys, *rows, "--fail-above", "0.02", code=0)
+    gated(capsys, *rows, "--fail-above", "0.02", "--markdown", "page.md", code=0)
+    page = Path("page.md").read_text(encoding="utf-8")
+    assert "Limit on increases: 4 points" in page
+    assert not re.search("no limit", page, re.IGNORECASE)
     gated(capsys, *rows, "--limit", "0.2", code=0)
     gated(capsys, *rows, "--limit", "0.1", code=3)
     gated(capsys, *rows, "--limit", "0.02", "--inconclusive", "pass", code=1)

@@ -365,6 +365,8 @@ class Facts:
         The judged number with its interval.
     published, published_low, published_high, shift, selection : float
         What the paper's formula gives, and what it adds to the value.
+    fail_above : float
+        The declared limit of increases, which the command line has: any reduction is allowed.
     limit, limit_verdict, rows_needed, lacking : float, str, float and tuple of str
         The declared limit of the value, where the interval lies, how many rows would decide, and
         the groups of training labels that were not audited.
@@ -420,6 +422,7 @@ class Facts:
     selection: float | None = None
     limit: float | None = None
     limit_verdict: str | None = None
+    fail_above: float | None = None
     rows_needed: float | None = None
     lacking: tuple[str, ...] = ()
     gap: Gap | None = None

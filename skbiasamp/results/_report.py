@@ -256,6 +256,7 @@ class AuditReport(Report[AuditResult]):
             return self._measured
         model, data = self.context.get("model_name"), self.context.get("data_name")
         facts = replace(self._measured, model=model, data=data, caveats=tuple(self.findings))
+        facts = replace(facts, fail_above=self.context.get("fail_above"))
         if self._misspelt is not None:
             wrong = dict.fromkeys(("value", "low", "high", "who", "robust", "limit_verdict"))
             facts = replace(facts, verdict=words.NOT_MEASURED, reason="misspelt", **wrong)
