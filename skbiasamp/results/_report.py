@@ -254,11 +254,12 @@ class AuditReport(Report[AuditResult]):
         """What the report tells, as numbers and names, with its findings."""
         if self.primary is None:
             return self._measured
-        model, data = self.context.get("model_name"), self.context.get("data_name")
-        facts = replace(self._measured, model=model, data=data, caveats=tuple(self.findings))
-        facts = replace(facts, fail_above=self.context.get("fail_above"))
+        known = {"model": "model_name", "data": "data_name", "fail_above": "fail_above"}
+        declared: dict[str, Any] = {name: self.context.get(key) for name, key in known.items()}
+        facts = replace(self._measured, caveats=tuple(self.findings), **declared)
         if self._misspelt is not None:
-            wrong = dict.fromkeys(("value", "low", "high", "who", "robust", "limit_verdict"))
+            missing = ("value", "low", "high", "who", "robust", "limit_verdict")
+            wrong: dict[str, Any] = dict.fromkeys(missing)
             facts = replace(facts, verdict=words.NOT_MEASURED, reason="misspelt", **wrong)
         return facts
 
@@ -322,7 +323,10 @@ class AuditReport(Report[AuditResult]):
             if "predicted_rate_lowest" in self.rates:
                 checks = [self._with_unknown(check, limit, one_sided) for check in checks]
             if (wrong := self._misspelt) is not None:  # wrong numbers pass no gate
-                said = {"outcome": UNDEFINED, "sentence": f"{wrong.text} {wrong.action}"}
+                said: dict[str, Any] = {
+                    "outcome": UNDEFINED,
+                    "sentence": f"{wrong.text} {wrong.action}",
+                }
                 checks = [
                     check if check.outcome == FAILED else replace(check, **said) for check in checks
                 ]
