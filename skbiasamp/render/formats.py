@@ -268,10 +268,10 @@ def _parts(item: Item, level: int) -> Iterator[str]:
     """Yield an item as blocks."""
     match item:
         case Section():
-            if item.title:
+            below = [part for inner in item.shown("short") for part in _parts(inner, level + 1)]
+            if item.title and below:  # pictures of periods leave none
                 yield f"{'#' * level} {escaped(item.title)}"
-            for inner in item.shown("short"):
-                yield from _parts(inner, level + 1)
+            yield from below
         case Text():
             yield escaped(_words(item))
         case Card():
