@@ -226,7 +226,6 @@ def test_a_watch_says_whether_the_model_or_the_data_moved():
         assert express("over", "source_strong", told) == strong
         quiet = replace(told, verdict="no alarm")
         assert express("over", "source_strong", quiet) == "No clear change by the model."
-    # Without labels, a change of the data is one of the predictions.
     for each, is_said in ((moved, False), (facts.moved, True)):
         text = express("over", "source_rest", replace(quiet, moved=each, versions=()))
         assert ("labels and predictions share raises no alarm" in text) == is_said
