@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scenarios import SCENARIOS
+from scenarios import SCENARIOS, audit_of
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
@@ -270,6 +270,25 @@ def test_a_browser_shows_both_pages_without_overflow_and_sorts_them(
         assert (first, second) == ("descending", "ascending")
         assert falling == sorted(one["before"], reverse=True) != one["before"]
         assert rising == sorted(one["before"])
+
+
+@pytest.mark.parametrize("width", [320, 390, 700, 1000, 1280])
+def test_numbers_at_both_ends_of_a_picture_are_inside_and_apart(width, tmp_path):
+    reports = audit_of({"f": (0.06, 0.0), "m": (0.8, 1.0)}), SCENARIOS["numbers"]()
+    pages = json.dumps([report.to_html() for report in reports]).replace("<", "\\u003c")
+    probe = """<pre id="found"></pre><script>const found = [];
+      const frames = PAGES.map(page => Object.assign(document.createElement("iframe"),
+        {width: WIDTH, height: 900, srcdoc: page, onload: ({target}) => {
+          const figure = target.contentDocument.querySelector(".first figure");
+          const [{left, right}] = figure.getClientRects();
+          const all = [...figure.querySelectorAll("svg text")].map(
+            text => text.getBoundingClientRect()).filter(box => box.width);
+          found.push(all.every(a => a.left >= left && a.right <= right && all.every(b => a === b ||
+            a.right < b.left || b.right < a.left || a.bottom - 4 < b.top || b.bottom - 4 < a.top)));
+          document.getElementById("found").textContent = JSON.stringify(found)}}));
+      document.body.append(...frames)</script>"""
+    probe = probe.replace("WIDTH", str(width)).replace("PAGES", pages)
+    assert in_chromium(f"<body>{probe}</body>", tmp_path) == [True, True]
 
 
 def test_a_step_about_accuracy_rests_on_the_interval_of_its_difference():

@@ -225,7 +225,10 @@ def test_a_watch_says_whether_the_model_or_the_data_moved():
         told = replace(facts, gap=gap, labelled_gap=labels, moved=moved)
         assert express("over", "source_strong", told) == strong
         quiet = replace(told, verdict="no alarm")
-        assert express("over", "source_strong", quiet) == "No change by the model is clear."
+        assert express("over", "source_strong", quiet) == "No clear change by the model."
+    for each, is_said in ((moved, False), (facts.moved, True)):
+        text = express("over", "source_rest", replace(quiet, moved=each, versions=()))
+        assert ("labels and predictions share raises no alarm" in text) == is_said
 
 
 def test_rows_that_nobody_can_collect_are_not_named():

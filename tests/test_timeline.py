@@ -1,5 +1,7 @@
 """A model watched over time: what raises an alarm, what does not, and what is reported."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -172,7 +174,8 @@ def test_a_change_of_one_group_is_found_and_named(changed, watched):
     assert timeline.first_alarm in ("2026-07", "2026-08")
     # Compared with all rows, the changes of two groups mirror each other.
     assert {"f", "m"} <= set(timeline.causes)
-    assert timeline.facts.causes == ("f",)  # the rate of the other one stays
+    of_m = timeline.pairs.assign(alarm=lambda pairs: pairs["alarm"] & (pairs["group"] == "m"))
+    assert timeline.facts.causes == replace(timeline, pairs=of_m).facts.causes == ("f",)  # m stays
     frame = timeline.to_frame()
     assert not frame.loc[frame["period"] < "2026-07", "alarm"].any()
     later = frame[frame["period"] >= timeline.first_alarm]

@@ -36,10 +36,14 @@ class Axis:
             high = 1.0 if percent else 0.01
         return cls(-low, high, percent, limit)
 
-    def at(self, value: float) -> str:
-        """Return the position of a value or, beyond an end, of it; margins hold marks there."""
+    def share(self, value: float) -> float:
+        """Return which share of the width lies before a value; margins hold marks at both ends."""
         inside = min(max(value, self.low), self.high)
-        return f"{3 + 94 * (inside - self.low) / (self.high - self.low):.2f}%"
+        return (3 + 94 * (inside - self.low) / (self.high - self.low)) / 100
+
+    def at(self, value: float) -> str:
+        """Return the position of a value or, beyond an end, of it."""
+        return f"{100 * self.share(value):.2f}%"
 
     def is_far(self, value: float | None) -> bool:
         """Return whether what is written behind a value needs space beyond the axis."""
@@ -73,12 +77,43 @@ class Axis:
     @property
     def grid(self) -> list[tuple[str, str]]:
         """Position and text of round numbers from end to end."""
+        texts = [f"{100 * v if self.percent else v:.6g}".replace("-", "−") for v in self._round]
+        texts[-1] += " %" * self.percent
+        return [(self.at(value), text) for value, text in zip(self._round, texts, strict=True)]
+
+    @property
+    def amounts(self) -> list[tuple[str, str, str, str]]:
+        """Position, text and anchor of round numbers, and their pages: "", "phone" or "desk".
+
+        Of numbers that would touch there, only some are written.
+        """
+        texts = [f"{value:,.12g}".replace("-", "−") for value in self._round]
+        shares = [self.share(value) for value in self._round]
+        # At an end a number stands to one side of its line, and is nearer to the next one.
+        anchors = [
+            "start" if at < _EDGE else "end" if at > 1 - _EDGE else "middle" for at in shares
+        ]
+        longest = max(map(len, texts))
+        needed = 6 + longest * (9 if {*anchors} == {"middle"} else 13)
+        apart = [max(1, size - 10 * longest) * (shares[1] - shares[0]) for size in _WIDTHS]
+        phone, desk = (math.ceil(needed / each) for each in apart)
+        return [
+            (self.at(value), text, anchor, _SHOWN[i % phone == 0, i % desk == 0])
+            for i, (value, text, anchor) in enumerate(zip(self._round, texts, anchors, strict=True))
+            if 0 in (i % phone, i % desk)
+        ]
+
+    @property
+    def _round(self) -> list[float]:
+        """Round numbers from end to end."""
         step = 0.25 if self.percent else round_number((self.high - self.low) / 5)
         times = range(math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9) + 1)
-        values = [round(i * step, 12) for i in times]
-        texts = [f"{100 * v if self.percent else v:.6g}".replace("-", "−") for v in values]
-        texts[-1] += " %" * self.percent
-        return [(self.at(value), text) for value, text in zip(values, texts, strict=True)]
+        return [round(i * step, 12) for i in times]
+
+
+_EDGE = 0.1  # of the width
+_WIDTHS = 230, 290  # pixels of a picture and a number beside it: on a phone, and on a page
+_SHOWN = {(True, True): "", (True, False): "phone", (False, True): "desk"}
 
 
 def round_number(size: float) -> float:

@@ -245,7 +245,7 @@ def steps_of_watch(watch: Watch) -> Section:
         Action(*(express("over", "step", watch.verdict, i, part) for part in range(3)))
         for i in range(n_steps)
     ]
-    return Section(express("page", "next"), [Actions(steps)], "next", only="page")
+    return Section(express("page", "next"), [Actions(steps)], "next")
 
 
 def _values_of(models: Sequence[Facts]) -> Dumbbell | None:

@@ -18,7 +18,6 @@ from skbiasamp._utils.formatting import (
     in_points,
     number,
     printable,
-    rate,
     shown_change,
 )
 from skbiasamp.render.document import (
@@ -37,7 +36,7 @@ from skbiasamp.render.document import (
     Text,
 )
 from skbiasamp.render.facts import environment, express
-from skbiasamp.render.pictures import coordinates, lines, places
+from skbiasamp.render.pictures import coordinates, lines, places, space, text_of_gap, written
 
 MOST = 20  # rows of a table
 _SHORTEST = 17  # characters that a name in a table has at least
@@ -94,8 +93,7 @@ def _card(card: Card, width: int) -> Iterator[str]:
 def table_of_rates(picture: Dumbbell) -> Table:
     """Return the numbers of a picture, one row a group."""
     in_one_digit = partial(number, form="+.1f")
-    forms: dict[str, Callable[[Any], str]] = {"value": number, "points": in_one_digit, "": rate}
-    form = forms.get(picture.unit, amount)
+    form: Callable[[Any], str] = partial(written, unit=picture.unit)
     moves = in_one_digit if picture.unit == "points" else partial(amount, form="+")
     ends = [end or 0.0 for mark in picture.marks for end in (mark.before, mark.after)]
     largest = max(map(abs, ends), default=0.0)
@@ -268,10 +266,10 @@ def _parts(item: Item, level: int) -> Iterator[str]:
     """Yield an item as blocks."""
     match item:
         case Section():
-            if item.title:
+            below = [part for inner in item.shown("short") for part in _parts(inner, level + 1)]
+            if item.title and below:  # pictures of periods leave none
                 yield f"{'#' * level} {escaped(item.title)}"
-            for inner in item.shown("short"):
-                yield from _parts(inner, level + 1)
+            yield from below
         case Text():
             yield escaped(_words(item))
         case Card():
@@ -354,7 +352,8 @@ def _template(name: str) -> Any:
     """Return a template; each is compiled when it is first needed, which takes a while."""
     made = environment(lines=True)
     made.filters |= {"coordinates": coordinates, "lines": lines, "places": places}
-    made.filters |= {"shown": _shown, "day": _day}
+    made.filters |= {"shown": _shown, "day": _day, "written": written, "space": space}
+    made.filters |= {"text_of_gap": text_of_gap}
     made.globals["symbols"] = _SYMBOLS
     return made.get_template(f"{name}.html")
 

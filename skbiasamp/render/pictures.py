@@ -12,8 +12,16 @@ import pandas as pd
 
 from skbiasamp._input.checks import Array
 from skbiasamp._input.errors import InputError
-from skbiasamp._utils.formatting import INCONCLUSIVE, OUTSIDE, WITHIN, listed, number
-from skbiasamp.render.document import Chart, Dumbbell, Scatter, Slider, round_number
+from skbiasamp._utils.formatting import (
+    INCONCLUSIVE,
+    OUTSIDE,
+    WITHIN,
+    amount,
+    listed,
+    number,
+    rate,
+)
+from skbiasamp.render.document import Chart, Dumbbell, GapBar, Scatter, Slider, round_number
 
 
 class Picture(NamedTuple):
@@ -224,6 +232,57 @@ def _ticks(scale: _Scale, form: str = "+.3g") -> list[tuple[float, str]]:
     multiples = range(math.ceil(low / step), math.floor(high / step) + 1)
     ticks = [round(i * step, 12) for i in multiples]
     return [(scale(tick), number(tick, form) if tick else "0") for tick in ticks]
+
+
+# --------------------------------------------------------------------------- numbers beside marks
+
+_PHONE, _DESK = 276, 340  # pixels of a picture on the narrowest phone, and on a wide page
+_LEAST = 234  # pixels in which 75 and 100 % are apart
+_BESIDE = 15  # how far a number is from its mark
+_DIGIT, _LETTER = 9, 7.5  # how wide each is
+_PADDING, _FAR = 12, 74  # to the right of a picture, as page.css has them
+
+
+def written(value: float | None, unit: str) -> str:
+    """Return a number as a picture has it."""
+    if unit in ("value", "points"):
+        return number(value, "+.1f" if unit == "points" else "+.4f")
+    return amount(value) if unit else rate(value)
+
+
+def space(picture: Dumbbell, *, far: bool) -> dict[str, float]:
+    """Return what the outermost numbers need, `l` and `r` in pixels, and where they stand.
+
+    `p` and `q` are the shares of the width outside of them. A `tight` picture is small on a phone.
+    """
+    ends = [
+        sorted((mark.before, mark.after))
+        for mark in picture.marks
+        if mark.numbers and mark.before is not None and mark.after is not None
+    ]
+    if not ends:
+        return {}
+    left, right = (
+        _BESIDE + _DIGIT * max(len(written(value, picture.unit)) for value in side)
+        for side in zip(*ends, strict=True)
+    )
+    first, last = min(low for low, _ in ends), max(high for _, high in ends)
+    p, q = round(picture.axis.share(first), 4), round(1 - picture.axis.share(last), 4)
+    has_tails = any(mark.tail for mark in picture.marks)
+    width = _PHONE - (_FAR - _PADDING) * (far or has_tails)
+    right = max(0, right - (_FAR if far else _PADDING))
+    sides = (left, p), (right, q), (left + right, min(p + q, 0.95))
+    tight = min((width - needed) / (1 - share) for needed, share in sides) < _LEAST
+    return {"p": p, "l": left, "q": q, "r": right, "tight": tight}
+
+
+def text_of_gap(picture: Dumbbell, bar: GapBar) -> dict[str, Any]:
+    """Return on which side of its bar a text stands, and whether phones and pages have space."""
+    axis = picture.axis
+    left = axis.is_far(bar.end + 0.1 * (axis.high - axis.low))
+    share = axis.share(bar.start) if left else 1 - axis.share(bar.end)
+    needed = _BESIDE + _LETTER * len(bar.text) - (0 if left else _PADDING)
+    return {"left": left, "phone": share * _PHONE > needed, "desk": share * _DESK > needed}
 
 
 # --------------------------------------------------------------------------- thresholds of a score

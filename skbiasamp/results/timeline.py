@@ -185,6 +185,9 @@ class Timeline(Paged, OfMetric):
         several = len(self.pairs) > 0 and self.pairs["task"].nunique() > 1
         since = (self._watched["period"] == self.onset).cummax()
         moved = self._moved(self._watched["period"][since])
+        if least and len({each.group for each in moved}) == 2:
+            # Of two groups, both move against each other: an alarm of one is one of the other.
+            pairs = self.pairs[self.pairs["task"].isin(pairs["task"])]
         ranks = {(each.group, each.task): rank for rank, each in enumerate(moved)}
         keys = {
             pair: (name_of(pair[0]), task_name(pair[1], self.context))
@@ -455,7 +458,7 @@ def _pairs(timeline: Timeline, facts: Watch) -> list[Table | Text | None]:
         first=heading,
         marks="Value",
     )
-    return [table, Text(express("over", "pairs_text"), quiet=True)]
+    return [table, Text(express("over", "pairs_text", facts), quiet=True)]
 
 
 def _since(rows: list[dict[str, Any]]) -> dict[str, Any]:
