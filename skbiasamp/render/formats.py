@@ -321,8 +321,10 @@ def as_page(document: Document) -> str:
     """Return the page of a document; all text is escaped."""
     page = ""
     for most in _ROWS:
-        page = _template("page").render(
-            document=document, most=most, style=_file("page.css"), script=_file("page.js")
+        page = _with_space(
+            _template("page").render(
+                document=document, most=most, style=_file("page.css"), script=_file("page.js")
+            )
         )
         if len(page.encode()) < LARGEST:
             break
@@ -335,7 +337,17 @@ def in_notebook(document: Document) -> str:
     shown: str = _template("items/notebook").render(
         document=document, most=_MOST_SHOWN, style=style
     )
-    return shown
+    return _with_space(shown)
+
+
+def _with_space(page: str) -> str:
+    """Add the rules of the space that pictures need: servers forbid elements a style of their own.
+
+    Their one style has a hash, and these rules are numbers.
+    """
+    needed = sorted({*re.findall(r' data-space="((?:--[plqr]: [\d.]+(?:px)?(?:; )?){4})"', page)})
+    rules = "".join(f'[data-space="{each}"] {{ {each} }}\n' for each in needed)
+    return page.replace("</style>", f"{rules}</style>", 1)
 
 
 def _shown(item: Item, form: str, most: int) -> Any:
