@@ -347,14 +347,17 @@ def _report(options: argparse.Namespace) -> int:
     made.data_files.extend(described_files(files, training_files))
     if options.command == "audit":
         made.findings.extend(texts.findings)
-        if options.limit is None and options.fail_above is not None:  # a limit, of one side
+        one_sided = options.limit is None and options.fail_above is not None
+        if one_sided:
             made.context["fail_above"] = options.fail_above
-            for report in (made, *made.columns.values()):
-                report.findings[:] = [each for each in report.findings if each.code != "SBA310"]
         # Findings name the options of this command, on the page and in files too.
         spoken = _files.names_of_findings(names)
         for report in (made, *made.columns.values()):
-            report.findings[:] = [replace(finding, names=spoken) for finding in report.findings]
+            report.findings[:] = [
+                replace(finding, names=spoken)
+                for finding in report.findings
+                if not (one_sided and finding.code == "SBA310")  # a limit was declared
+            ]
     say_and_write(made, outputs, made.data_files)
     for column, unread_texts in texts.unread.items():
         shown = "; ".join(f"'{name_of(text)}'" for text in unread_texts[:_MOST_UNREAD])

@@ -77,9 +77,10 @@ class Axis:
     @property
     def grid(self) -> list[tuple[str, str]]:
         """Position and text of round numbers from end to end."""
-        texts = [f"{100 * v if self.percent else v:.6g}".replace("-", "−") for v in self._round]
+        values = self._round()
+        texts = [f"{100 * v if self.percent else v:.6g}".replace("-", "−") for v in values]
         texts[-1] += " %" * self.percent
-        return [(self.at(value), text) for value, text in zip(self._round, texts, strict=True)]
+        return [(self.at(value), text) for value, text in zip(values, texts, strict=True)]
 
     @property
     def amounts(self) -> list[tuple[str, str, str, str]]:
@@ -87,8 +88,9 @@ class Axis:
 
         Of numbers that would touch there, only some are written.
         """
-        texts = [f"{value:,.12g}".replace("-", "−") for value in self._round]
-        shares = [self.share(value) for value in self._round]
+        values = self._round()
+        texts = [f"{value:,.12g}".replace("-", "−") for value in values]
+        shares = [self.share(value) for value in values]
         # At an end a number stands to one side of its line, and is nearer to the next one.
         anchors = [
             "start" if at < _EDGE else "end" if at > 1 - _EDGE else "middle" for at in shares
@@ -99,11 +101,10 @@ class Axis:
         phone, desk = (math.ceil(needed / each) for each in apart)
         return [
             (self.at(value), text, anchor, _SHOWN[i % phone == 0, i % desk == 0])
-            for i, (value, text, anchor) in enumerate(zip(self._round, texts, anchors, strict=True))
+            for i, (value, text, anchor) in enumerate(zip(values, texts, anchors, strict=True))
             if 0 in (i % phone, i % desk)
         ]
 
-    @property
     def _round(self) -> list[float]:
         """Round numbers from end to end."""
         step = 0.25 if self.percent else round_number((self.high - self.low) / 5)

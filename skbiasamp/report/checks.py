@@ -315,10 +315,13 @@ def weights(audited: Audited) -> Seen:
 def training_labels(audited: Audited) -> Seen:
     """No training labels were given."""
     results = audited.report.values()
-    if any(result.confidence_level is not None for result in results) and not any(
-        result.facts.labels_differ is not None for result in results
-    ):
-        return  # no metric takes a direction from labels
+    # Distances have no direction that labels could give; without intervals it is not known.
+    directed = [
+        result.confidence_level is None or result.facts.labels_differ is not None
+        for result in results
+    ]
+    if directed and not any(directed):
+        return
     if audited.train is None and audited.test.has("task") and not audited.are_attacks:
         yield {"everyone": not any(map(has_groups, results))}
 

@@ -176,10 +176,10 @@ def finding_by_code(code: str, **numbers: Any) -> Finding:
 def findings_of_models(report: Any) -> Iterator[Finding]:
     """Yield what to know of each model, then of the choice between them."""
     primary = report[report.primary]
-    for model in report.models:
+    facts = [primary.facts(model) for model in report.models]
+    for model, own in zip(report.models, facts, strict=True):
         verdict = primary.verdict(model)
         names = {"model": name_of(model), "reference": name_of(report.reference)}
-        facts = primary.facts(model)
         if verdict == words.REVERSES:
             yield finding_by_code("SBA501", **names)
         elif verdict == words.NO_DIFFERENCE:
@@ -188,8 +188,8 @@ def findings_of_models(report: Any) -> Iterator[Finding]:
         least, most = (row.get(f"difference_{end}") for end in ("low", "high"))
         way = words.DIRECTION_OF.get(verdict, 0)
         known = least is not None and most is not None  # evidence of a gain or a loss
-        if known and not (facts.against and "amplifies" in verdict):
-            differ = names | {"verdict": verdict, "gaps": facts.view in ("gap", "groups", "tasks")}
+        if known and not (own.against and "amplifies" in verdict):
+            differ = names | {"verdict": verdict, "gaps": own.view in ("gap", "groups", "tasks")}
             if way > 0 >= least:
                 yield finding_by_code("SBA503", **differ)
             elif way < 0 and most < 0 and verdict != words.REVERSES:
@@ -202,7 +202,6 @@ def findings_of_models(report: Any) -> Iterator[Finding]:
         for row in records(primary.table)
         if row.get("verdict") == words.AMPLIFIES
     }
-    facts = [primary.facts(model) for model in report.models]
     points = all(each.view == "gap" and each.percent for each in facts)
     choice = _choice(primary) if len(facts) == 1 else {}
     yield finding_by_code("SBA506", amplify=amplify, points=points, **_UNDECIDED | choice)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import check_option
+from skbiasamp._input.checks import Array, check_option
 from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
 from skbiasamp._utils import formatting as words
 from skbiasamp._utils.formatting import group_of, name_of, printable, task_of
@@ -22,6 +22,7 @@ from skbiasamp.results.exports import Exported
 PASSED, FAILED, UNDEFINED = "passed", "failed", words.NOT_MEASURED
 # With this probability the rows that are named decide, if the value is the truth.
 _POWER = 0.8
+_UNDIRECTED = ", no direction in the labels"  # of the verdict on a pair
 _JUDGED = ["change", "low_simultaneous", "high_simultaneous"]  # of a pair
 
 
@@ -179,7 +180,7 @@ class Gate(Exported):
         for check in checks:
             # A pair may change downwards by a model that adds a difference.
             sided = words.SIDE_OF.get(check.verdict, "below") == "below"
-            sided &= not check.verdict.endswith(UNDIRECTED)
+            sided &= not check.verdict.endswith(_UNDIRECTED)
             side = "above" if check.value >= 0 else "below" if sided else "undirected"
             names["reversing" if check.verdict == words.REVERSES else side].append(check.name)
         lacking = tuple(dict.fromkeys(group for check in checks for group in check.missing))
@@ -311,10 +312,10 @@ def _values(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
         # No effect beside an interval without 0: folds of balanced labels, whose values say less
         # than the changes.
         excluded = result.low > 0 or result.high < 0
-        clear = result.table.get("direction_clear", pd.Series(True)) != 0  # NaN: not asked
+        unclear = not _are_clear(result.table).any()  # no pair has a sign
         if result.verdict == words.ADDS or (
             result.verdict == words.NO_EFFECT
-            and ((excluded and not clear.any()) or result.low == result.high)  # no pair has a sign
+            and ((excluded and unclear) or result.low == result.high)
         ):
             check = _added(name, result, result.table, result.verdict, "", limit)
         if check is None:
@@ -369,7 +370,7 @@ def _added(
     outcome = _worst([both.outcome(low, high) for low, high in intervals])
     at = that_decides(intervals, outside=outcome == FAILED)
     check = _checked(name, result, numbers[at], verdict, sentence, both)
-    return replace(check, outcome=outcome, pair=_pair_of(result, at, known))
+    return replace(check, outcome=outcome, pair=_pair_of(result, known.iloc[at]))
 
 
 def _checked(
@@ -408,7 +409,7 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
             name=name,
         )
     limit.check_reached(name, result)
-    pairs = [(sign, along(row, sign)) for sign, row in directed(result.table, _JUDGED[1:])]
+    pairs = list(_directed(result.table, _JUDGED[1:]))
     # A gap grows by more for the group that is ahead, and by less for the one that is behind.
     limits = [limit if sign else Limit(limit.size, one_sided=False) for sign, _ in pairs]
     outcomes = [
@@ -426,34 +427,33 @@ def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
     if result.verdict == words.REVERSES:
         verdict = words.REVERSES
     elif not sign:
-        verdict += UNDIRECTED
+        verdict += _UNDIRECTED
     grows = "; growth of its gap" if sign and outcome != UNDEFINED else ""
-    title = f"worst pair of {name} ({_pair_of(result, at)}{grows})"
+    title = f"worst pair of {name} ({_pair_of(result, result.table.iloc[at])}{grows})"
     return _checked(title, result, judged, verdict, result.sentence, limits[at])
 
 
-UNDIRECTED = ", no direction in the labels"
-
-
-def _pair_of(result: Any, at: int, table: pd.DataFrame | None = None) -> str:
-    row = (result.table if table is None else table).iloc[at]
+def _pair_of(result: Any, row: Any) -> str:
     return f"{group_of(row['group'], result.group_columns)}, {task_of(row['task'])}"
 
 
-def directed(
+def _directed(
     table: pd.DataFrame, ends: Sequence[str]
 ) -> Iterator[tuple[float, tuple[float, float, float]]]:
-    """Yield the direction of each pair, 0 if labels are not sure of it, and its change and ends."""
-    clear = table.get("direction_clear", pd.Series(True, table.index)) != 0  # NaN: not asked
-    signs = np.sign(table["sign"].to_numpy(float)) * clear.to_numpy(bool)
+    """Yield the direction of each pair, and its change with ends in this direction.
+
+    It is 0 if labels are not sure of it: the change is then as it stands.
+    """
+    signs = np.sign(table["sign"].to_numpy(float)) * _are_clear(table)
     numbers = table[["change", *ends]].to_numpy(float).tolist()
-    yield from zip(signs.tolist(), map(tuple, numbers), strict=True)
+    for sign, (value, low, high) in zip(signs.tolist(), numbers, strict=True):
+        yield sign, ((-value, -high, -low) if sign < 0 else (value, low, high))
 
 
-def along(change: tuple[float, float, float], sign: float) -> tuple[float, float, float]:
-    """Return a change with its interval, in the direction of the association."""
-    value, low, high = change
-    return (-value, -high, -low) if sign < 0 else change
+def _are_clear(table: pd.DataFrame) -> Array:
+    """Return of which pairs labels show the direction; of all, if this was not asked."""
+    clear = table.get("direction_clear", pd.Series(True, table.index))
+    return np.asarray(clear != 0)  # NaN: not asked
 
 
 def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[GateCheck]:
@@ -463,8 +463,7 @@ def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[Gate
     if result.verdict == words.ADDS:
         names = ["low_simultaneous", "high_simultaneous"]
     # Along the association, as a limit on one side asks, if labels are sure of it.
-    for pair, (sign, change) in zip(table.to_dict("records"), directed(table, names), strict=True):
-        judged = along(change, sign)
+    for pair, (_, judged) in zip(table.to_dict("records"), _directed(table, names), strict=True):
         verdict = f"p = {pair.get('p_adjusted', math.nan):.2g}"
         verdict = words.REVERSES if result.verdict == words.REVERSES else verdict
         # Without a p-value, or with an undefined one, the interval decides.
